@@ -1,0 +1,1 @@
+"""The server: HTTP and people. The only package that knows aiohttp."""

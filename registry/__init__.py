@@ -1,0 +1,1 @@
+"""The registry: what Kubernetes means. Knows no HTTP and no etcd."""

@@ -1,0 +1,203 @@
+"""The kv contract: ordered byte keys under one revision, as etcd defines it.
+
+Every engine (memory, sqlite, etcd) is a KV and passes tests/storage/kv/contract.py; nothing above this line knows
+which one it talks to. No Kubernetes, no encoding: bytes in, bytes out.
+
+Must hold, on every engine:
+- One store-wide revision. It starts at 1 for an empty store, grows by exactly one with each effective write
+  (a lease's expiry is one write for all its keys) and never goes back, not even through a crash.
+- A write that returned is durable. A write that raised `Unavailable` had no effect; one that raised
+  `DeadlineExceeded` may have had, and is never repeated by the engine itself.
+- A watch delivers every event of its range once, in order of revision; all events of one revision come in one batch.
+- Reads without a revision are linearizable.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+MAX_VALUE_BYTES = 1_572_864
+"""etcd's --max-request-bytes default (1.5 MiB): a larger value is `TooLarge` on every engine, so that data can move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One key at one revision. `version` counts the writes since the key was created, from 1."""
+
+    key: bytes
+    value: bytes
+    create_revision: int
+    mod_revision: int
+    version: int
+    lease: int = 0
+
+
+class EventType(Enum):
+    """What an event did to its key."""
+
+    PUT = "PUT"
+    DELETE = "DELETE"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One change of one key.
+
+    For a DELETE, `record` has the key, an empty value and the deletion's mod_revision. `previous` is the record
+    before the change, None for a created key (or where a compaction has taken it away since).
+    """
+
+    type: EventType
+    record: Record
+    previous: Record | None = None
+
+    @property
+    def is_create(self) -> bool:
+        return self.type is EventType.PUT and self.record.create_revision == self.record.mod_revision
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """What a watch yields: events in order or, with none, the promise that all up to `revision` have been delivered."""
+
+    events: Sequence[Event]
+    revision: int
+
+    @property
+    def is_progress(self) -> bool:
+        return not self.events
+
+
+@dataclass(frozen=True, slots=True)
+class GetResult:
+    """`revision` is the store's at the time of the read."""
+
+    record: Record | None
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class RangeResult:
+    """Records in key order; `count` is all keys of the range at that revision, whatever the limit."""
+
+    records: Sequence[Record]
+    revision: int
+    count: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """The outcome of a compare-and-set.
+
+    succeeded: `revision` is the write's own; `record` is the new record of a put, the removed one of a delete.
+    lost: nothing was written; `record` is the current one (None when the key does not exist).
+    """
+
+    succeeded: bool
+    revision: int
+    record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`reason` says what is wrong, for people; empty when healthy."""
+
+    healthy: bool
+    reason: str = ""
+
+
+class KV(Protocol):
+    """One ordered key space. Ranges are half open: start <= key < end."""
+
+    @property
+    def has_reliable_progress(self) -> bool:
+        """Whether a progress batch really means that nothing older is still to come (etcd: 3.4.25, 3.5.8 and later)."""
+        ...
+
+    async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
+        """Read one key, now or as it was at `revision`. Raises Compacted, FutureRevision."""
+        ...
+
+    async def range(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+    ) -> RangeResult:
+        """Read keys in order. `limit` 0 means all. With keys_only, values are empty; with count_only, no records come.
+
+        Raises Compacted, FutureRevision.
+        """
+        ...
+
+    async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
+        """Write if the key's mod_revision is the expected one; 0 expects that the key does not exist.
+
+        Raises TooLarge, LeaseNotFound, NoSpace.
+        """
+        ...
+
+    async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
+        """Delete if the key's mod_revision is the expected one (which is not 0)."""
+        ...
+
+    async def grant_lease(self, ttl: int) -> int:
+        """Make a lease of `ttl` whole seconds (>= 1) and return its id (> 0). Its keys are deleted when it expires."""
+        ...
+
+    async def revoke_lease(self, lease: int) -> None:
+        """End a lease now; its keys are deleted in one revision. Raises LeaseNotFound."""
+        ...
+
+    def watch(
+        self, start: bytes, end: bytes, *, revision: int
+    ) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
+        """Events of the range from `revision` on (>= 1, that revision included), each with its previous record.
+
+        A future revision is accepted: the watch starts there. Iterating raises Compacted when history is gone, and
+        Closed when the engine is closed. A lost connection is not an error here: the engine resumes by itself behind
+        the last delivered revision. Leaving the context ends the watch and frees what it holds.
+        """
+        ...
+
+    async def request_progress(self) -> None:
+        """Ask that open watches yield a progress batch as soon as they are in step with the store."""
+        ...
+
+    async def current_revision(self) -> int:
+        """The store's revision, linearizable: not older than any write that returned before this call."""
+        ...
+
+    async def compact(self, revision: int) -> None:
+        """Forget history before `revision`; reads and watches below it raise Compacted from now on.
+
+        Raises Compacted when that was done already, FutureRevision when it is yet to come.
+        """
+        ...
+
+    async def health(self) -> Health:
+        """Whether reads and writes can be expected to work; never raises, answers within a few seconds."""
+        ...
+
+    async def close(self) -> None:
+        """End watches (they raise Closed), timers and connections. Safe to call twice."""
+        ...
+
+
+def prefix_end(prefix: bytes) -> bytes:
+    """The end of the range of all keys that start with `prefix`: its last byte below 0xff, raised by one.
+
+    >>> prefix_end(b"/registry/pods/")
+    b'/registry/pods0'
+    """
+    stripped = prefix.rstrip(b"\xff")
+    if not stripped:
+        raise ValueError("no key is greater than all keys with this prefix")
+    return stripped[:-1] + bytes([stripped[-1] + 1])

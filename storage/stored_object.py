@@ -1,0 +1,108 @@
+"""StoredObject: one object at one revision, decoded and encoded at most once.
+
+The currency of reads, writes and watches. A server hands out the JSON bytes as they are; only a write, an admission
+rule or a table row needs the decoded object. Knows the codec and the selectable fields as callables, no kv, no kind.
+
+Must hold: immutable to its users. `json` carries the revision as metadata.resourceVersion. Hydration (decoding the
+stored bytes for the first time) happens at most once; afterwards the stored bytes are let go, so that a cached object
+costs its JSON, its labels and its fields.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import orjson
+
+from storage import versioner
+from storage.errors import Corrupt
+
+Object = dict[str, Any]
+"""A decoded API object: plain dicts, lists and scalars, with a `metadata` dict."""
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How the objects of one resource are read: shared by all its StoredObjects.
+
+    decode: from stored bytes in any known codec (bare JSON included); raises ValueError for anything else.
+    fields: the selectable fields of a decoded object, metadata.name and metadata.namespace included.
+    """
+
+    decode: Callable[[bytes], Object]
+    fields: Callable[[Object], Mapping[str, str]]
+
+
+class StoredObject:
+    """One object at one revision. `is_stale`: it was written with an older codec or key and wants to be rewritten."""
+
+    __slots__ = ("_data", "_fields", "_json", "_labels", "_reader", "is_stale", "key", "revision")
+
+    def __init__(self, key: str, revision: int, data: bytes, reader: Reader, *, is_stale: bool = False) -> None:
+        self.key = key
+        self.revision = revision
+        self.is_stale = is_stale
+        self._reader = reader
+        self._data: bytes | None = data
+        self._json = b""
+        self._labels = _NOTHING
+        self._fields = _NOTHING
+
+    @classmethod
+    def of(cls, key: str, revision: int, obj: Object, reader: Reader) -> Self:
+        """The stored form of an object in hand, which is left as it is but for its resourceVersion."""
+        stored = cls(key, revision, b"", reader)
+        stored._settle(obj)
+        return stored
+
+    def at_revision(self, revision: int) -> "StoredObject":
+        """The same state under another revision: what a deletion, or leaving a selection, shows."""
+        data = self._json if self._data is None else self._data
+        return StoredObject(self.key, revision, data, self._reader, is_stale=self.is_stale)
+
+    @property
+    def json(self) -> bytes:
+        """The object as JSON, with its resourceVersion."""
+        if self._data is not None:
+            self._hydrate()
+        return self._json
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        if self._data is not None:
+            self._hydrate()
+        return self._labels
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The selectable fields by their paths."""
+        if self._data is not None:
+            self._hydrate()
+        return self._fields
+
+    @property
+    def is_hydrated(self) -> bool:
+        return self._data is None
+
+    def decode(self) -> Object:
+        """A fresh copy that the caller owns, with its resourceVersion."""
+        decoded: Object = orjson.loads(self.json)
+        return decoded
+
+    def _hydrate(self) -> None:
+        assert self._data is not None
+        try:
+            self._settle(self._reader.decode(self._data))
+        except (ValueError, TypeError, AttributeError, KeyError) as exc:
+            raise Corrupt(self.key, str(exc)) from exc
+
+    def _settle(self, obj: Object) -> None:
+        versioner.set_resource_version(obj, self.revision)
+        self._json = orjson.dumps(obj)
+        labels = obj["metadata"].get("labels")
+        self._labels = dict(labels) if labels else _NOTHING
+        self._fields = self._reader.fields(obj)
+        self._data = None

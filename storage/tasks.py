@@ -1,0 +1,45 @@
+"""Tasks: the owner of the background tasks of one component.
+
+Must hold: no task outlives its owner; a task that fails on its own is logged at once and raised again by `close`.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+
+class Tasks:
+    """Spawns tasks and ends them together."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+        self._failures: list[BaseException] = []
+
+    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Run `work` until it returns, fails or the owner closes."""
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._settle)
+        return task
+
+    async def close(self) -> None:
+        """Cancel what still runs, wait for it, and raise what failed before."""
+        running = [task for task in self._running if task is not asyncio.current_task()]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        failures, self._failures = self._failures, []
+        if failures:
+            raise BaseExceptionGroup("background tasks failed", failures)
+
+    def _settle(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if task.cancelled():
+            return
+        failure = task.exception()
+        if failure is not None:
+            logger.error("task %s failed", task.get_name(), exc_info=failure)
+            self._failures.append(failure)

@@ -1,0 +1,46 @@
+"""Versioner: how a revision shows in an object, as metadata.resourceVersion, and how the text is read back.
+
+Must hold: stored bytes never carry a resourceVersion of their own; the key stays in its place in `metadata` (empty)
+so that setting it keeps the order of keys that clients see.
+"""
+
+from typing import Any
+
+from storage.errors import InvalidOptions
+
+MAX_REVISION = 2**63 - 1
+
+
+def set_resource_version(obj: dict[str, Any], revision: int) -> None:
+    """Show the revision in the object, in the place that `clear_resource_version` kept for it."""
+    obj["metadata"]["resourceVersion"] = str(revision)
+
+
+def clear_resource_version(obj: dict[str, Any]) -> None:
+    """Take the revision out before storing: behind `uid`, where the metadata's canonical order has it."""
+    metadata = obj["metadata"]
+    if "resourceVersion" in metadata:
+        metadata["resourceVersion"] = ""
+        return
+    ordered = {}
+    for name, value in metadata.items():
+        ordered[name] = value
+        if name == "uid":
+            ordered["resourceVersion"] = ""
+    ordered.setdefault("resourceVersion", "")
+    obj["metadata"] = ordered
+
+
+def resource_version(obj: dict[str, Any]) -> int:
+    """The revision that an object carries; 0 when it carries none."""
+    text = obj["metadata"].get("resourceVersion")
+    return parse_resource_version(text) or 0 if text else 0
+
+
+def parse_resource_version(text: str) -> int | None:
+    """The number in a resourceVersion; None when it is unset. Raises InvalidOptions for what no server gives out."""
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or int(text) > MAX_REVISION:
+        raise InvalidOptions(f"Invalid value: {text!r}: resource version must be a decimal number")
+    return int(text)
