@@ -255,3 +255,23 @@ class Storage(Protocol):
     async def close(self) -> None:
         """End watches and background work. Safe to call twice."""
         ...
+
+
+class Origin(Storage, Protocol):
+    """A Storage that reads straight from the store: what a Cacher stands on.
+
+    Its watch with bookmarks allowed delivers a BOOKMARK for each progress batch of the kv engine.
+    """
+
+    @property
+    def has_reliable_progress(self) -> bool:
+        """Whether a bookmark really means that nothing older is still to come."""
+        ...
+
+    async def current_revision(self) -> int:
+        """The store's revision, linearizable."""
+        ...
+
+    async def request_progress(self) -> None:
+        """Ask that open watches deliver a bookmark soon."""
+        ...
