@@ -1,0 +1,29 @@
+"""Names of resources and kinds, as messages write them.
+
+>>> str(GroupResource("apps", "deployments")), str(GroupResource("", "pods"))
+('deployments.apps', 'pods')
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResource:
+    """A resource (plural, lower case) of a group; the core group is empty."""
+
+    group: str
+    resource: str
+
+    def __str__(self) -> str:
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKind:
+    """A kind of a group; the core group is empty."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
