@@ -1,0 +1,167 @@
+"""Transformers: what happens to a value between the codec and the kv engine (encryption at rest).
+
+Knows prefixes and their order, no cryptography and no file. Stored values carry the prefix of the provider and key
+that wrote them, in kube-apiserver's format, so that either server reads what the other has written.
+
+Must hold: the first provider writes and all of them read; what no provider reads is Corrupt, never garbage; a value
+of another provider is never taken for plain data.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from storage.errors import Corrupt
+
+ENCRYPTED_PREFIX = b"k8s:enc:"
+"""Starts every value that was encrypted, by any provider."""
+
+_WRITER = re.compile(rb"k8s:enc:[a-z0-9]{1,32}:v[0-9]{1,4}:[^:]{1,253}(?=:)")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A value as the codec wrote it. `is_stale`: another provider or key writes now than the one that wrote it."""
+
+    data: bytes
+    is_stale: bool
+
+
+class Transformer(Protocol):
+    """Turns values into their stored form and back. `context` is the whole key of the value in the kv engine.
+
+    Some providers authenticate the context: a value that was copied to another key does not read back.
+    """
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether nothing happens here at the moment: ask each time, a reloaded configuration may change it.
+
+        A caller may then skip `to_storage`, and `from_storage` for values without ENCRYPTED_PREFIX.
+        """
+        ...
+
+    async def from_storage(self, data: bytes, context: bytes) -> Plain:
+        """The value in stored bytes. Suspends only when a key must be fetched. Raises Corrupt, Unavailable."""
+        ...
+
+    async def to_storage(self, data: bytes, context: bytes) -> bytes:
+        """The stored bytes of a value. Raises Unavailable when there is no key to write with."""
+        ...
+
+
+TransformerFor = Callable[[str, str], Transformer]
+"""From the group ("" for core) and resource under which objects are stored to their Transformer."""
+
+
+class Cipher(Protocol):
+    """Encryption with a key in hand: never waits."""
+
+    def encrypt(self, data: bytes, context: bytes) -> bytes: ...
+
+    def decrypt(self, data: bytes, context: bytes) -> bytes:
+        """Raises Corrupt: wrong key, truncated or changed data, another context."""
+        ...
+
+
+class Identity:
+    """Stores values as they are; refuses to read encrypted ones."""
+
+    __slots__ = ()
+    is_identity = True
+
+    async def from_storage(self, data: bytes, context: bytes) -> Plain:
+        if data.startswith(ENCRYPTED_PREFIX):
+            raise corrupt(
+                context,
+                f"identity transformer tried to read encrypted data, written with {_writer(data)}: "
+                "list that provider and key in the encryption configuration of this resource",
+            )
+        return Plain(data, is_stale=False)
+
+    async def to_storage(self, data: bytes, context: bytes) -> bytes:
+        return data
+
+
+IDENTITY = Identity()
+
+
+def identity_for(_group: str, _resource: str) -> Transformer:
+    """The TransformerFor of a server without encryption."""
+    return IDENTITY
+
+
+class Encrypting:
+    """The Transformer of one key."""
+
+    __slots__ = ("_cipher",)
+    is_identity = False
+
+    def __init__(self, cipher: Cipher) -> None:
+        self._cipher = cipher
+
+    async def from_storage(self, data: bytes, context: bytes) -> Plain:
+        return Plain(self._cipher.decrypt(data, context), is_stale=False)
+
+    async def to_storage(self, data: bytes, context: bytes) -> bytes:
+        return self._cipher.encrypt(data, context)
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixed:
+    """A Transformer and what starts the values that it wrote; no prefix for Identity."""
+
+    prefix: bytes
+    transformer: Transformer
+
+
+class Chain:
+    """Providers and their keys, in order of the configuration: the first writes, all read.
+
+    The same prefix may come twice (a provider listed again with another secret under the same name), so a failure to
+    decrypt is final only when nobody else wants the value.
+    """
+
+    __slots__ = ("_links", "is_identity")
+
+    def __init__(self, links: Sequence[Prefixed]) -> None:
+        self._links = tuple(links)
+        self.is_identity = all(link.transformer.is_identity for link in self._links)
+
+    async def from_storage(self, data: bytes, context: bytes) -> Plain:
+        failures = []
+        for position, link in enumerate(self._links):
+            if not data.startswith(link.prefix) or (not link.prefix and data.startswith(ENCRYPTED_PREFIX)):
+                continue
+            try:
+                plain = await link.transformer.from_storage(data[len(link.prefix) :], context)
+            except Corrupt as exc:
+                failures.append(f"{_writer(data)}: {exc.message}")
+                continue
+            return Plain(plain.data, is_stale=True) if position and not plain.is_stale else plain
+        raise corrupt(context, "; ".join(failures) or _unmatched(data))
+
+    async def to_storage(self, data: bytes, context: bytes) -> bytes:
+        first = self._links[0]
+        return first.prefix + await first.transformer.to_storage(data, context)
+
+
+def corrupt(context: bytes, message: str) -> Corrupt:
+    """The error for a value that cannot be read, named by its key."""
+    return Corrupt(context.decode(errors="backslashreplace"), message)
+
+
+def _unmatched(data: bytes) -> str:
+    if data.startswith(ENCRYPTED_PREFIX):
+        return (
+            f"no matching prefix found, it was written with {_writer(data)}: "
+            "list that provider and key in the encryption configuration of this resource"
+        )
+    return "no matching prefix found, it is not encrypted: list the identity provider behind the others to read it"
+
+
+def _writer(data: bytes) -> str:
+    """The prefix of an encrypted value, for people: k8s:enc:aescbc:v1:key1."""
+    match = _WRITER.match(data)
+    return match[0].decode(errors="backslashreplace") if match else "an unknown provider"
