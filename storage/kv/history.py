@@ -1,0 +1,170 @@
+"""History: keys and their records through time, in memory.
+
+Pure: no I/O, no clock, no waiting; callers are on one event loop and every method is one step. Knows leases only as
+numbers in records.
+
+Must hold: each change takes the next revision; what a kept revision showed never changes. Each superseded record is
+held by `_past` alone and is let go by compaction.
+
+Example: put a=1 (revision 2), put a=2 (3), delete a (4), put a=3 (5)
+
+    _live    a: (a=3, create 5, mod 5, version 1)
+    _past    a: [(a=1, mod 2), (a=2, mod 3), (tombstone, mod 4)]
+    _events  2: (PUT a=1), 3: (PUT a=2, previous a=1), 4: (DELETE, previous a=2), 5: (PUT a=3)
+
+and after compacting at 4, where `a` does not exist: `_past` is empty, `_events` has 4 (without previous) and 5.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from operator import attrgetter
+
+from sortedcontainers import SortedDict
+
+from storage.errors import Compacted, FutureRevision
+from storage.kv.interface import Event, EventType, Record
+
+_MOD_REVISION = attrgetter("mod_revision")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of a range: its first records, and how many there are in the whole."""
+
+    records: Sequence[Record]
+    count: int
+
+
+class History:
+    """The MVCC state of one store."""
+
+    def __init__(self) -> None:
+        self.revision = 1
+        self.compact_revision = 0
+        self._live: SortedDict[bytes, Record] = SortedDict()
+        self._past: SortedDict[bytes, list[Record]] = SortedDict()
+        self._events: dict[int, tuple[Event, ...]] = {}
+        self._released = 1  # nothing before this revision is held any more
+
+    def current(self, key: bytes) -> Record | None:
+        """The key's record now."""
+        record: Record | None = self._live.get(key)
+        return record
+
+    def at(self, key: bytes, revision: int) -> Record | None:
+        """The key's record as it was at the revision, which is a kept one."""
+        live = self.current(key)
+        if live is not None and live.mod_revision <= revision:
+            return live
+        past = self._past.get(key, ())
+        index = bisect_right(past, revision, key=_MOD_REVISION)
+        return _unless_tombstone(past[index - 1]) if index else None
+
+    def range(self, start: bytes, end: bytes, *, limit: int) -> Slice:
+        """The range now; 0 means no limit."""
+        keys = self._live.irange(start, end, inclusive=(True, False))
+        count = self._live.bisect_left(end) - self._live.bisect_left(start)
+        return Slice([self._live[key] for key in islice(keys, limit or None)], max(count, 0))
+
+    def count(self, start: bytes, end: bytes) -> int:
+        """How many keys the range has now."""
+        count: int = self._live.bisect_left(end) - self._live.bisect_left(start)
+        return max(count, 0)
+
+    def range_at(self, start: bytes, end: bytes, *, limit: int, revision: int) -> Slice:
+        """The range as it was at the revision, which is a kept one; 0 means no limit."""
+        scopes = [keys.irange(start, end, inclusive=(True, False)) for keys in (self._live, self._past)]
+        every_key = dict.fromkeys(sorted([*scopes[0], *scopes[1]]))
+        records = [record for key in every_key if (record := self.at(key, revision)) is not None]
+        return Slice(records[: limit or None], len(records))
+
+    def check_kept(self, revision: int) -> None:
+        """Raise Compacted or FutureRevision for a revision that cannot be read."""
+        if revision > self.revision:
+            raise FutureRevision(revision, self.revision)
+        if revision < self.compact_revision:
+            raise Compacted(revision, self.compact_revision)
+
+    def events(self, revision: int) -> Sequence[Event]:
+        """What happened at a kept revision, in key order."""
+        return self._events.get(revision, ())
+
+    def put(self, key: bytes, value: bytes, *, lease: int) -> Event:
+        """Write a key under the next revision."""
+        revision = self.revision + 1
+        previous = self.current(key)
+        if previous is None:
+            record = Record(key, value, revision, revision, 1, lease)
+        else:
+            record = Record(key, value, previous.create_revision, revision, previous.version + 1, lease)
+            self._past.setdefault(key, []).append(previous)
+        self._live[key] = record
+        event = Event(EventType.PUT, record, previous)
+        self._commit(revision, (event,))
+        return event
+
+    def delete(self, keys: Iterable[bytes]) -> Sequence[Event]:
+        """Delete keys, all of which exist, under one next revision."""
+        revision = self.revision + 1
+        events = tuple(self._bury(key, revision) for key in sorted(keys))
+        self._commit(revision, events)
+        return events
+
+    def compact(self, revision: int) -> None:
+        """Make everything below the revision unreadable; `release` then lets it go, a part at a time."""
+        if revision <= self.compact_revision:
+            raise Compacted(revision, self.compact_revision)
+        if revision > self.revision:
+            raise FutureRevision(revision, self.revision)
+        self.compact_revision = revision
+
+    def release(self, limit: int) -> bool:
+        """Let go of what compaction has made unreadable, `limit` revisions at the most; False when nothing is left.
+
+        Only keys that changed below the compact revision can have something to let go, and `_events` names them.
+        """
+        for revision in range(self._released, min(self._released + limit, self.compact_revision)):
+            for event in self._events.pop(revision, ()):
+                self._trim(event.record.key)
+            self._released = revision + 1
+        if self._released < self.compact_revision:
+            return True
+        self._release_previous(self.compact_revision)
+        return False
+
+    def _release_previous(self, revision: int) -> None:
+        events = self._events.get(revision)
+        if events is not None:
+            self._events[revision] = tuple(replace(event, previous=None) for event in events)
+            for event in events:
+                self._trim(event.record.key)
+
+    def _trim(self, key: bytes) -> None:
+        past = self._past.get(key)
+        if past is None:
+            return
+        live = self.current(key)
+        if live is not None and live.mod_revision <= self.compact_revision:
+            del self._past[key]
+            return
+        visible = bisect_right(past, self.compact_revision, key=_MOD_REVISION) - 1
+        if visible >= 0:
+            del past[: visible if past[visible].version else visible + 1]
+        if not past:
+            del self._past[key]
+
+    def _bury(self, key: bytes, revision: int) -> Event:
+        previous: Record = self._live.pop(key)
+        tombstone = Record(key, b"", 0, revision, 0)
+        self._past.setdefault(key, []).extend((previous, tombstone))
+        return Event(EventType.DELETE, tombstone, previous)
+
+    def _commit(self, revision: int, events: tuple[Event, ...]) -> None:
+        self._events[revision] = events
+        self.revision = revision
+
+
+def _unless_tombstone(record: Record) -> Record | None:
+    return record if record.version else None

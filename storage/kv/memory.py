@@ -1,0 +1,213 @@
+"""MemoryKV: the kv contract in this process' memory, for tests, for throw-away servers and as the model of the others.
+
+A whole engine but for durability: what it knows ends with the process. Writes cost O(log n) in the number of keys; a
+write without a compaction behind it costs memory, as everywhere. Time comes from the clock that is handed in.
+
+Must hold: nothing suspends between a comparison and its write, so that every write is one step of the event loop.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+
+from storage.clock import Clock, SystemClock
+from storage.errors import Closed, Compacted, LeaseNotFound, TooLarge
+from storage.kv.history import History
+from storage.kv.interface import (
+    MAX_VALUE_BYTES,
+    Event,
+    EventBatch,
+    GetResult,
+    Health,
+    RangeResult,
+    Record,
+    WriteResult,
+)
+from storage.kv.subscriptions import Subscription, Subscriptions, batch_of_range
+from storage.tasks import Tasks
+
+_REVISIONS_PER_TURN = 1_000
+"""How many revisions are replayed or released before others get the event loop: some 0.5 ms."""
+
+
+@dataclass(slots=True)
+class _Lease:
+    expiry: asyncio.Task[None]
+    keys: set[bytes] = field(default_factory=set)
+
+
+class MemoryKV:
+    """An empty store at revision 1."""
+
+    has_reliable_progress = True
+
+    def __init__(self, *, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._history = History()
+        self._subscriptions = Subscriptions()
+        self._leases: dict[int, _Lease] = {}
+        self._lease_ids = count(1)
+        self._tasks = Tasks()
+        self._is_closed = False
+
+    async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
+        self._check_readable(revision)
+        record = self._history.at(key, revision) if revision else self._history.current(key)
+        return GetResult(record, self._history.revision)
+
+    async def range(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+    ) -> RangeResult:
+        self._check_readable(revision)
+        if count_only and not revision:
+            return RangeResult((), self._history.revision, self._history.count(start, end), more=False)
+        if revision:
+            found = self._history.range_at(start, end, limit=limit, revision=revision)
+        else:
+            found = self._history.range(start, end, limit=limit)
+        if count_only:
+            return RangeResult((), self._history.revision, found.count, more=False)
+        records = list(map(_without_value, found.records)) if keys_only else found.records
+        return RangeResult(records, self._history.revision, found.count, more=found.count > len(records))
+
+    async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
+        self._check_open()
+        if len(value) > MAX_VALUE_BYTES:
+            raise TooLarge(f"value of {len(value)} bytes, at most {MAX_VALUE_BYTES} are allowed")
+        current = self._history.current(key)
+        if expected_mod_revision != (current.mod_revision if current else 0):
+            return WriteResult(False, self._history.revision, current)
+        if lease:
+            self._lease(lease)
+        event = self._history.put(key, value, lease=lease)
+        self._attach(event)
+        self._publish((event,))
+        return WriteResult(True, event.record.mod_revision, event.record)
+
+    async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
+        self._check_open()
+        current = self._history.current(key)
+        if current is None or current.mod_revision != expected_mod_revision:
+            return WriteResult(False, self._history.revision, current)
+        self._delete((key,))
+        return WriteResult(True, self._history.revision, current)
+
+    async def grant_lease(self, ttl: int) -> int:
+        self._check_open()
+        lease = next(self._lease_ids)
+        expiry = self._tasks.spawn(self._expire(lease, ttl), name=f"memory kv: expiry of lease {lease}")
+        self._leases[lease] = _Lease(expiry)
+        return lease
+
+    async def revoke_lease(self, lease: int) -> None:
+        self._check_open()
+        self._lease(lease).expiry.cancel()
+        self._end_lease(lease)
+
+    @asynccontextmanager
+    async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
+        self._check_open()
+        first_live = self._history.revision + 1
+        subscription = self._subscriptions.add(start, end, first_revision=max(revision, first_live))
+        batches = self._batches(subscription, revision, first_live)
+        try:
+            yield batches
+        finally:
+            self._subscriptions.remove(subscription)
+            await batches.aclose()
+
+    async def request_progress(self) -> None:
+        self._check_open()
+        self._subscriptions.publish_progress(self._history.revision)
+
+    async def current_revision(self) -> int:
+        self._check_open()
+        return self._history.revision
+
+    async def compact(self, revision: int) -> None:
+        self._check_open()
+        self._history.compact(revision)
+        self._subscriptions.compact(revision)
+        while self._history.release(_REVISIONS_PER_TURN):  # noqa: ASYNC110 - a long work in parts, not a poll
+            await asyncio.sleep(0)
+
+    async def health(self) -> Health:
+        return Health(healthy=False, reason="closed") if self._is_closed else Health(healthy=True)
+
+    async def close(self) -> None:
+        self._is_closed = True
+        self._subscriptions.fail(Closed("the engine was closed"))
+        await self._tasks.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise Closed("the engine was closed")
+
+    def _check_readable(self, revision: int) -> None:
+        self._check_open()
+        if revision:
+            self._history.check_kept(revision)
+
+    async def _batches(
+        self, subscription: Subscription, revision: int, first_live: int
+    ) -> AsyncGenerator[EventBatch, None]:
+        """The kept revisions before `first_live`, then what the subscription queues."""
+        for past in range(revision, first_live):
+            if past % _REVISIONS_PER_TURN == 0:
+                await asyncio.sleep(0)
+            subscription.raise_failure()
+            if past < self._history.compact_revision:
+                raise Compacted(past, self._history.compact_revision)
+            events = self._history.events(past)
+            batch = batch_of_range(events, past, start=subscription.start, end=subscription.end)
+            if batch is not None:
+                yield batch
+        while True:
+            yield await subscription.next()
+
+    def _lease(self, lease: int) -> _Lease:
+        try:
+            return self._leases[lease]
+        except KeyError:
+            raise LeaseNotFound(f"lease {lease} has expired or never existed") from None
+
+    async def _expire(self, lease: int, ttl: int) -> None:
+        await self._clock.sleep(ttl)
+        self._end_lease(lease)
+
+    def _end_lease(self, lease: int) -> None:
+        keys = self._leases[lease].keys
+        if keys:
+            self._delete(tuple(keys))
+        del self._leases[lease]
+
+    def _delete(self, keys: Iterable[bytes]) -> None:
+        events = self._history.delete(keys)
+        for event in events:
+            self._detach(event)
+        self._publish(events)
+
+    def _attach(self, event: Event) -> None:
+        self._detach(event)
+        if event.record.lease:
+            self._leases[event.record.lease].keys.add(event.record.key)
+
+    def _detach(self, event: Event) -> None:
+        if event.previous is not None and event.previous.lease:
+            self._leases[event.previous.lease].keys.discard(event.record.key)
+
+    def _publish(self, events: Sequence[Event]) -> None:
+        self._subscriptions.publish(events, self._history.revision)
+
+
+def _without_value(record: Record) -> Record:
+    return Record(record.key, b"", record.create_revision, record.mod_revision, record.version, record.lease)
