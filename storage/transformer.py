@@ -8,14 +8,18 @@ of another provider is never taken for plain data.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from storage.errors import Corrupt
+from storage.errors import Corrupt, StorageError
 
 ENCRYPTED_PREFIX = b"k8s:enc:"
 """Starts every value that was encrypted, by any provider."""
+
+WRONG_KEY = "the key of this name is not the one that wrote it, or it was changed or moved here from another key"
+"""What a failed decryption means, for people who have to repair it."""
 
 _WRITER = re.compile(rb"k8s:enc:[a-z0-9]{1,32}:v[0-9]{1,4}:[^:]{1,253}(?=:)")
 
@@ -108,43 +112,67 @@ class Encrypting:
         return self._cipher.encrypt(data, context)
 
 
+Counts = Counter[tuple[str, str]]
+"""How often: (from_storage | to_storage | from_storage_failed | to_storage_failed, the writer's prefix)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prefixed:
-    """A Transformer and what starts the values that it wrote; no prefix for Identity."""
+    """A Transformer and what starts the values that it wrote: no prefix, when it is Identity."""
 
     prefix: bytes
     transformer: Transformer
+
+    @property
+    def name(self) -> str:
+        return self.prefix.decode(errors="backslashreplace") or "identity"
+
+    def wrote(self, data: bytes) -> bool:
+        return data.startswith(self.prefix) if self.prefix else not data.startswith(ENCRYPTED_PREFIX)
 
 
 class Chain:
     """Providers and their keys, in order of the configuration: the first writes, all read.
 
     The same prefix may come twice (a provider listed again with another secret under the same name), so a failure to
-    decrypt is final only when nobody else wants the value.
+    decrypt is final only when nobody else claims the value.
     """
 
-    __slots__ = ("_links", "is_identity")
+    __slots__ = ("_counts", "_links", "is_identity")
 
-    def __init__(self, links: Sequence[Prefixed]) -> None:
+    def __init__(self, links: Sequence[Prefixed], counts: Counts) -> None:
         self._links = tuple(links)
+        self._counts = counts
         self.is_identity = all(link.transformer.is_identity for link in self._links)
 
     async def from_storage(self, data: bytes, context: bytes) -> Plain:
         failures = []
         for position, link in enumerate(self._links):
-            if not data.startswith(link.prefix) or (not link.prefix and data.startswith(ENCRYPTED_PREFIX)):
+            if not link.wrote(data):
                 continue
             try:
                 plain = await link.transformer.from_storage(data[len(link.prefix) :], context)
-            except Corrupt as exc:
-                failures.append(f"{_writer(data)}: {exc.message}")
+            except StorageError as exc:
+                self._counts["from_storage_failed", link.name] += 1
+                if not isinstance(exc, Corrupt):
+                    raise
+                failures.append(f"{link.name} {exc.message}")
                 continue
+            self._counts["from_storage", link.name] += 1
             return Plain(plain.data, is_stale=True) if position and not plain.is_stale else plain
+        if not failures:
+            self._counts["from_storage_failed", "unknown"] += 1
         raise corrupt(context, "; ".join(failures) or _unmatched(data))
 
     async def to_storage(self, data: bytes, context: bytes) -> bytes:
-        first = self._links[0]
-        return first.prefix + await first.transformer.to_storage(data, context)
+        writer = self._links[0]
+        try:
+            stored = await writer.transformer.to_storage(data, context)
+        except StorageError:
+            self._counts["to_storage_failed", writer.name] += 1
+            raise
+        self._counts["to_storage", writer.name] += 1
+        return writer.prefix + stored
 
 
 def corrupt(context: bytes, message: str) -> Corrupt:

@@ -1,0 +1,1 @@
+"""Encryption providers, one a file: each is imported only when a configuration names it."""

@@ -1,0 +1,40 @@
+"""AES-GCM with a key of its own for every write, derived from a seed: what KMS v2 encrypts with.
+
+Stored: 32 random bytes of info, then what AESGCM stores under the key that HKDF-SHA256 (expansion alone) makes of
+seed and info. A key is used once, so that no number of writes wears the seed out.
+"""
+
+import os
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf import hkdf
+
+from storage import transformer
+from storage.transformers import aesgcm
+
+SEED = 32
+_INFO = 32
+_KEY = 32
+
+
+class ExtendedNonceAESGCM:
+    """The Cipher of one seed of at least 32 random bytes."""
+
+    __slots__ = ("_seed",)
+
+    def __init__(self, seed: bytes) -> None:
+        if len(seed) < SEED:
+            raise ValueError(f"invalid seed length {len(seed)} used for key generation")
+        self._seed = seed
+
+    def encrypt(self, data: bytes, context: bytes) -> bytes:
+        info = os.urandom(_INFO)
+        return info + self._derived(info).encrypt(data, context)
+
+    def decrypt(self, data: bytes, context: bytes) -> bytes:
+        if len(data) < _INFO:
+            raise transformer.corrupt(context, "the stored data was shorter than the required size")
+        return self._derived(data[:_INFO]).decrypt(data[_INFO:], context)
+
+    def _derived(self, info: bytes) -> aesgcm.AESGCM:
+        return aesgcm.AESGCM(hkdf.HKDFExpand(hashes.SHA256(), _KEY, info).derive(self._seed))

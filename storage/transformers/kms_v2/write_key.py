@@ -1,0 +1,139 @@
+"""The data key that a KMS v2 provider writes with: made, kept up to date with the plugin's key, and given up.
+
+Must hold: a write never uses a key that the plugin has not confirmed within three minutes, so that everything that is
+written three minutes after the plugin's key was rotated is under the new one. A plugin that fails in between is coasted
+over with the key in hand.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from storage.clock import Clock
+from storage.errors import Unavailable
+from storage.transformer import Cipher
+from storage.transformers import extended_nonce
+from storage.transformers.kms_v2 import envelope
+from storage.transformers.kms_v2.plugin import Plugin, PluginFailed, Status
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 60.0
+"""Between two looks at a plugin that is well."""
+
+RETRY_SECONDS = 10.0
+"""Between two looks at a plugin that is not: many of them fit into the key's lifetime."""
+
+_LIFETIME_SECONDS = 180.0
+_GOOD_FOR_SECONDS = 20.0
+_BAD_FOR_SECONDS = 3.0
+"""How long the outcome of a look stands, so that health checks, however frequent, do not load the plugin."""
+
+_VERSIONS = ("v2", "v2beta1")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteKey:
+    """A data key in hand, good for writing until `expires` on the clock's monotonic scale."""
+
+    data_key: envelope.DataKey
+    cipher: Cipher
+    expires: float
+
+
+class WriteKeys:
+    """Keeps one WriteKey by asking the plugin for its status."""
+
+    def __init__(self, name: str, plugin: Plugin, clock: Clock) -> None:
+        self.current: WriteKey | None = None
+        self._name = name
+        self._plugin = plugin
+        self._clock = clock
+        self._looking = asyncio.Lock()
+        self._problem = "not asked yet"
+        self._stands_until = float("-inf")
+        self._rotations = 0
+        self._failed_checks = 0
+
+    def for_writing(self) -> WriteKey:
+        """The key to write with now. Raises Unavailable."""
+        key = self.current
+        if key is None:
+            raise Unavailable(f"KMS provider {self._name} has no data key to encrypt with: {self._problem}")
+        if self._clock.monotonic() > key.expires:
+            raise Unavailable(
+                f"KMS provider {self._name} may not encrypt with its data key of keyID hash "
+                f"{envelope.key_id_hash(key.data_key.encrypted.key_id)} any longer, it has expired: {self._problem}"
+            )
+        return key
+
+    async def check(self) -> str:
+        """Look at the plugin, unless somebody just did; rotate if it wants. What is wrong, empty when it is well."""
+        async with self._looking:
+            if self._clock.monotonic() >= self._stands_until:
+                self._settle(await self._look())
+            return self._problem
+
+    async def poll(self) -> None:
+        """Check for ever, beginning after the first pause."""
+        while True:
+            await self._clock.sleep(RETRY_SECONDS if self._problem else POLL_SECONDS)
+            await self.check()
+
+    def statistics(self) -> Mapping[str, Any]:
+        key_id = self.current.data_key.encrypted.key_id if self.current else ""
+        return {
+            "healthy": not self._problem,
+            "key_id_hash": envelope.key_id_hash(key_id),
+            "rotations": self._rotations,
+            "failed_checks": self._failed_checks,
+        }
+
+    def _settle(self, problem: str) -> None:
+        if problem and problem != self._problem:
+            logger.error("KMS provider %s is not healthy: %s", self._name, problem)
+        self._problem = problem
+        self._failed_checks += bool(problem)
+        self._stands_until = self._clock.monotonic() + (_BAD_FOR_SECONDS if problem else _GOOD_FOR_SECONDS)
+
+    async def _look(self) -> str:
+        # The key lives from before the question: an answer that took long says nothing about now.
+        expires = self._clock.monotonic() + _LIFETIME_SECONDS
+        problems = []
+        try:
+            status = await self._plugin.status()
+            problems += _complaints(status)
+            envelope.validate_key_id(status.key_id)
+            await self._renew(status.key_id, expires)
+        except (PluginFailed, ValueError) as exc:
+            problems.append(str(exc))
+        return "; ".join(problems)
+
+    async def _renew(self, key_id: str, expires: float) -> None:
+        key = self.current
+        if key is not None and key.data_key.encrypted.key_id == key_id:
+            self.current = replace(key, expires=expires)
+            return
+        seed = os.urandom(extended_nonce.SEED)
+        data_key = envelope.DataKey(envelope.SEED, await self._plugin.encrypt(seed))
+        envelope.validate(data_key)
+        if data_key.encrypted.key_id != key_id:
+            raise ValueError(
+                f"Status names keyID hash {envelope.key_id_hash(key_id)}, "
+                f"Encrypt used {envelope.key_id_hash(data_key.encrypted.key_id)}"
+            )
+        self.current = WriteKey(data_key, envelope.cipher_of(envelope.SEED, seed), expires)
+        self._rotations += 1
+        logger.info("KMS provider %s has a new data key of keyID hash %s", self._name, envelope.key_id_hash(key_id))
+
+
+def _complaints(status: Status) -> list[str]:
+    complaints = []
+    if status.healthz != "ok":
+        complaints.append(f"got unexpected healthz status: {status.healthz}")
+    if status.version not in _VERSIONS:
+        complaints.append(f"expected KMSv2 API version v2, got {status.version}")
+    return complaints
