@@ -228,10 +228,20 @@ class Gone(StatusError):
 
 
 class Expired(StatusError):
-    """The resource version or continue token is older than what is kept."""
+    """The resource version or continue token is older than what is kept; `continue_token` resumes the list anyhow."""
 
     code = 410
     reason = "Expired"
+
+    def __init__(self, message: str, *, continue_token: str = "") -> None:
+        super().__init__(message)
+        self.continue_token = continue_token
+
+    def status(self) -> dict[str, Any]:
+        body = super().status()
+        if self.continue_token:
+            body["metadata"] = {"continue": self.continue_token}
+        return body
 
 
 class RequestEntityTooLarge(StatusError):

@@ -1,0 +1,21 @@
+"""UserInfo: who makes a request. Knows neither how that was found out nor what follows from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+ALL_AUTHENTICATED = "system:authenticated"
+ALL_UNAUTHENTICATED = "system:unauthenticated"
+MASTERS = "system:masters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserInfo:
+    """A user; `extra` holds what the authenticator says beyond Kubernetes' own words."""
+
+    name: str
+    uid: str = ""
+    groups: Sequence[str] = ()
+    extra: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+ANONYMOUS = UserInfo(name="system:anonymous", groups=(ALL_UNAUTHENTICATED,))

@@ -1,0 +1,79 @@
+"""The admission contract: what a plugin sees, and the chain that calls them.
+
+Mutating plugins run in order on the object that is on its way into storage, then (after the strategy) the validating
+ones on what will be stored. Must hold: each write passes the whole chain once per attempt, on every path (create,
+update, patch, delete, delete collection, subresources); a plugin refuses by raising a StatusError and nothing else.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from registry.access.users import UserInfo
+from registry.names import GroupResource
+from storage.stored_object import Object
+
+
+class Operation(Enum):
+    """What is being done."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributes:
+    """One write, as admission sees it.
+
+    `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` and `kind`
+    are the ones of the request; the objects are hub objects.
+    """
+
+    operation: Operation
+    resource: GroupResource
+    version: str
+    kind: str
+    subresource: str
+    namespace: str
+    name: str
+    obj: Object | None
+    old: Object | None
+    options: Any
+    is_dry_run: bool
+    user: UserInfo
+    warn: Callable[[str], None]
+
+
+class Plugin:
+    """A rule. The base class accepts everything unchanged; `operations` are those for which it is called."""
+
+    name: str = ""
+    operations: frozenset[Operation] = frozenset(Operation)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Change `attributes.obj`, or raise a StatusError."""
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raise a StatusError to refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The plugins in their order."""
+
+    plugins: Sequence[Plugin] = field(default=())
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Let every plugin change the object."""
+        for plugin in self.plugins:
+            if attributes.operation in plugin.operations:
+                await plugin.mutate(attributes)
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Let every plugin refuse the object."""
+        for plugin in self.plugins:
+            if attributes.operation in plugin.operations:
+                await plugin.validate(attributes)

@@ -1,0 +1,1 @@
+"""The generic registry: one Store that serves every kind, and what it decides with."""

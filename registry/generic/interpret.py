@@ -1,0 +1,88 @@
+"""From storage's errors to Status errors: the one border between the two vocabularies.
+
+Must hold: every StorageError becomes a StatusError with the original as its cause; nothing of storage's inner life
+(keys, revisions of etcd) is shown beyond what kube-apiserver shows.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from registry import errors
+from registry.names import GroupResource
+from storage import errors as storage_errors
+
+T = TypeVar("T")
+
+_RETRY_AFTER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What was tried, for the message."""
+
+    resource: GroupResource
+    verb: str
+    name: str = ""
+
+
+async def interpreted(work: Awaitable[T], operation: Operation) -> T:
+    """What the work returns, or its failure as a StatusError."""
+    try:
+        return await work
+    except storage_errors.StorageError as exc:
+        raise status_error(exc, operation) from exc
+
+
+def status_error(exc: storage_errors.StorageError, operation: Operation) -> errors.StatusError:
+    """The answer to a failure of storage: the first row that fits, or a 500."""
+    for cause, answer in _ANSWERS:
+        if isinstance(exc, cause):
+            return answer(exc, operation)
+    return errors.InternalError(str(exc))
+
+
+def _exists(exc: Any, operation: Operation) -> errors.StatusError:
+    if operation.verb == "create":
+        return errors.AlreadyExists(operation.resource, operation.name)
+    return _conflict(exc, operation)
+
+
+def _conflict(exc: Any, operation: Operation) -> errors.StatusError:
+    return errors.Conflict(operation.resource, operation.name, why=str(exc))
+
+
+def _bad_request(exc: Any, _operation: Operation) -> errors.StatusError:
+    return errors.BadRequest(str(exc))
+
+
+def _unavailable(exc: Any, _operation: Operation) -> errors.StatusError:
+    return errors.ServiceUnavailable(str(exc))
+
+
+def _timeout(exc: Any, _operation: Operation) -> errors.StatusError:
+    return errors.Timeout(f"request did not complete within the allotted time: {exc}", retry_after_seconds=1)
+
+
+def _unreachable(_exc: Any, operation: Operation) -> errors.StatusError:
+    return errors.ServerTimeout(operation.resource, operation.verb, retry_after_seconds=_RETRY_AFTER)
+
+
+# Subclasses stand before their bases: DeadlineExceeded and Initializing are Unavailable too.
+_ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, Operation], errors.StatusError]], ...] = (
+    (storage_errors.KeyNotFound, lambda _exc, op: errors.NotFound(op.resource, op.name)),
+    (storage_errors.KeyExists, _exists),
+    (storage_errors.PreconditionFailed, _conflict),
+    (storage_errors.Conflict, _conflict),
+    (storage_errors.FutureRevision, lambda exc, _op: errors.TooLargeResourceVersion(exc.revision, exc.current)),
+    (storage_errors.Expired, lambda exc, _op: errors.Expired(str(exc), continue_token=exc.continue_token)),
+    (storage_errors.InvalidContinue, _bad_request),
+    (storage_errors.InvalidOptions, _bad_request),
+    (storage_errors.NotStorable, _bad_request),
+    (storage_errors.TooLarge, lambda _exc, _op: errors.RequestEntityTooLarge("limit is 1572864")),
+    (storage_errors.Initializing, lambda exc, _op: errors.TooManyRequests(str(exc))),
+    (storage_errors.DeadlineExceeded, _timeout),
+    (storage_errors.Unavailable, _unreachable),
+    (storage_errors.NoSpace, _unavailable),
+    (storage_errors.Closed, _unavailable),
+)

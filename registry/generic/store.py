@@ -1,0 +1,294 @@
+"""Store: the generic registry. Every kind that is kept in storage is served by this one class.
+
+It walks a request down: admission, the kind's strategy, the common rules of metadata, storage; and back up: hooks.
+With generic/deleter.py it is the only caller of storage. Knows no HTTP and no particular kind.
+
+Must hold: an update or deletion is decided inside storage's compare-and-set, on the state that it replaces; a dry run
+walks the same road and stops before the write.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from storage.dry_run import DryRunnableStorage
+
+from registry import errors, rest
+from registry.admission.interface import Attributes, Chain, Operation
+from registry.generic import deletion, interpret
+from registry.generic.deleter import Deleter
+from registry.kind import Kind
+from registry.names import GroupKind
+from registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from registry.rest import Deleted, Request, Updated, UpdatedObject
+from registry.strategy import Strategy
+from registry.validation import field as fields
+from registry.validation.errors import invalid_of
+from storage.clock import Clock, SystemClock
+from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
+from storage.stored_object import Object, StoredObject
+
+T = TypeVar("T")
+
+_GENERATE_ATTEMPTS = 8
+
+After = Callable[[StoredObject], Awaitable[None]]
+
+
+async def _nothing(_stored: StoredObject) -> None:
+    """The After hook that does nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What a kind does when a write has taken effect (never on a dry run)."""
+
+    after_create: After = _nothing
+    after_update: After = _nothing
+    after_delete: After = _nothing
+
+
+class _EmptiedFinalizers(Exception):
+    """An update took the last finalizer off an ending object: delete it instead of writing."""
+
+    def __init__(self, obj: Object) -> None:
+        super().__init__()
+        self.obj = obj
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """A kind in storage, or (with another strategy and `subresource`) one of its subresources."""
+
+    kind: Kind
+    storage: DryRunnableStorage
+    strategy: Strategy
+    admission: Chain = field(default_factory=Chain)
+    hooks: Hooks = field(default_factory=Hooks)
+    clock: Clock = field(default_factory=SystemClock)
+    subresource: str = ""
+
+    def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
+        """The same objects under another strategy: /status and its like."""
+        return replace(self, subresource=subresource, strategy=strategy)
+
+    def key(self, request: Request, name: str) -> str:
+        """Where an object is kept."""
+        if not self.kind.is_namespaced:
+            return name
+        if not request.namespace:
+            raise errors.BadRequest("Namespace parameter required.")
+        return f"{request.namespace}/{name}"
+
+    def scope(self, request: Request) -> str:
+        """Under what the objects of a list or watch are kept: a namespace, or all."""
+        return f"{request.namespace}/" if self.kind.is_namespaced and request.namespace else ""
+
+    # Reading
+
+    async def get(self, request: Request, name: str, *, resource_version: int | None = None) -> StoredObject:
+        reading = self.storage.get(self.key(request, name), resource_version=resource_version)
+        return await self.interpreted(reading, "get", name)
+
+    async def list(self, request: Request, options: ListOptions) -> ListResult:
+        return await self.interpreted(self.storage.get_list(self.scope(request), options), "list")
+
+    async def watch(self, request: Request, options: WatchOptions, sink: WatchSink, *, name: str = "") -> Watch:
+        key = self.scope(request)
+        if name:
+            key, options = self.key(request, name), replace(options, recursive=False)
+        return await self.interpreted(self.storage.watch(key, options, sink), "watch", name)
+
+    # Creating
+
+    async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
+        attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
+        await self.admission.mutate(attributes)
+        prefix = "" if _name(obj) else obj["metadata"].get("generateName", "")
+        if not prefix:
+            return await self._create_named(attributes, request, options)
+        return await self._create_generated(attributes, request, options, prefix=prefix)
+
+    async def _create_named(self, attributes: Attributes, request: Request, options: CreateOptions) -> StoredObject:
+        try:
+            return await self._create_once(attributes, request, options)
+        except errors.AlreadyExists as exc:
+            if await self._is_ending(attributes, request):
+                exc.message = f"object is being deleted: {exc.message}"
+            raise
+
+    async def _create_generated(
+        self, attributes: Attributes, request: Request, options: CreateOptions, *, prefix: str
+    ) -> StoredObject:
+        assert attributes.obj is not None
+        metadata = attributes.obj["metadata"]
+        for _ in range(_GENERATE_ATTEMPTS):
+            metadata["name"] = rest.generate_name(prefix)
+            try:
+                return await self._create_once(attributes, request, options)
+            except errors.AlreadyExists:
+                continue
+        raise errors.GenerateNameConflict(self.kind.resource, metadata["name"])
+
+    async def _create_once(self, attributes: Attributes, request: Request, options: CreateOptions) -> StoredObject:
+        obj = attributes.obj
+        assert obj is not None
+        rest.fill_system_fields(obj, now=self.clock.now())
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj)
+        name = _name(obj)
+        await self.admission.validate(replace(attributes, name=name))
+        writing = self.storage.create(
+            self.key(request, name), obj, ttl=self.kind.ttl_seconds, dry_run=options.is_dry_run
+        )
+        stored = await self.interpreted(writing, "create", name)
+        if not options.is_dry_run:
+            await self.hooks.after_create(stored)
+        return stored
+
+    async def _is_ending(self, attributes: Attributes, request: Request) -> bool:
+        """Whether the object that is in the way is about to go."""
+        assert attributes.obj is not None
+        try:
+            present = await self.get(request, _name(attributes.obj))
+        except errors.StatusError:
+            return False
+        return bool(present.decode()["metadata"].get("deletionTimestamp"))
+
+    # Updating
+
+    async def update(
+        self,
+        request: Request,
+        name: str,
+        updated: UpdatedObject,
+        options: UpdateOptions,
+        *,
+        force_create: bool = False,
+    ) -> Updated:
+        may_create = force_create or self.strategy.allows_create_on_update
+        is_created = False
+
+        async def try_update(current: StoredObject | None) -> Update:
+            nonlocal is_created
+            is_created = current is None
+            if current is None and not may_create:
+                raise errors.NotFound(self.kind.resource, name)
+            new = await updated.make(current)
+            if current is None:
+                await self._prepare_creation(request, name, new, options)
+            else:
+                await self._prepare_update(request, name, new=new, old=current.decode(), options=options)
+            return Update(new, ttl=self.kind.ttl_seconds)
+
+        key = self.key(request, name)
+        preconditions = updated.preconditions or Preconditions()
+        writing = self.storage.guaranteed_update(
+            key, try_update, ignore_not_found=may_create, preconditions=preconditions, dry_run=options.is_dry_run
+        )
+        try:
+            stored = await self.interpreted(writing, "update", name)
+        except _EmptiedFinalizers as exc:
+            return await self._delete_finalized(key, name, exc.obj, preconditions, is_dry_run=options.is_dry_run)
+        if not options.is_dry_run:
+            await (self.hooks.after_create if is_created else self.hooks.after_update)(stored)
+        return Updated(stored, is_created)
+
+    async def _prepare_creation(self, request: Request, name: str, obj: Object, options: UpdateOptions) -> None:
+        create_options = CreateOptions(
+            dry_run=options.dry_run, field_manager=options.field_manager, field_validation=options.field_validation
+        )
+        attributes = self.attributes(Operation.CREATE, request, create_options, name=name, obj=obj)
+        await self.admission.mutate(attributes)
+        obj["metadata"].pop("resourceVersion", None)
+        rest.fill_system_fields(obj, now=self.clock.now())
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj)
+        await self.admission.validate(attributes)
+
+    async def _prepare_update(
+        self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions
+    ) -> None:
+        attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
+        await self.admission.mutate(attributes)
+        self._check_resource_version(name, new["metadata"], old["metadata"])
+        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old)
+        await self.admission.validate(attributes)
+        if deletion.ends_with(new["metadata"], old["metadata"]):
+            raise _EmptiedFinalizers(new)
+
+    def _check_resource_version(self, name: str, new: dict[str, Any], old: dict[str, Any]) -> None:
+        given = new.get("resourceVersion", "")
+        if given not in {"", "0"}:
+            if given != old["resourceVersion"]:
+                raise errors.Conflict(self.kind.resource, name, why=rest.MODIFIED)
+        elif self.strategy.allows_unconditional_update:
+            new["resourceVersion"] = old["resourceVersion"]
+        else:
+            error = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
+            raise invalid_of(GroupKind(self.kind.group, self.kind.plural), name, [error])
+
+    async def _delete_finalized(
+        self, key: str, name: str, obj: Object, preconditions: Preconditions, *, is_dry_run: bool
+    ) -> Updated:
+        """The client sees the object that it sent; that it is gone shows in the next read."""
+        deleting = self.storage.delete(key, preconditions=preconditions, dry_run=is_dry_run)
+        try:
+            stored = await self.interpreted(deleting, "delete", name)
+        except errors.NotFound:
+            return Updated(self.storage.stored(key, obj))
+        if not is_dry_run:
+            await self.hooks.after_delete(stored)
+        return Updated(self.storage.stored(key, obj))
+
+    # Deleting
+
+    async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
+        return await Deleter(self, request, name, options).run()
+
+    async def delete_collection(self, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
+        """Not atomic: what was deleted before a failure stays deleted."""
+        result = await self.list(request, selected)
+        for item in result.items:
+            namespace, _, name = item.key.rpartition("/")
+            try:
+                await self.delete(replace(request, namespace=namespace), name, options)
+            except errors.NotFound:
+                continue
+        return result
+
+    # What all of them need
+
+    def attributes(
+        self,
+        operation: Operation,
+        request: Request,
+        options: CreateOptions | UpdateOptions | DeleteOptions,
+        *,
+        name: str,
+        obj: Object | None = None,
+        old: Object | None = None,
+    ) -> Attributes:
+        """A write as admission sees it."""
+        return Attributes(
+            operation=operation,
+            resource=self.kind.resource,
+            version=request.version,
+            kind=self.kind.kind,
+            subresource=self.subresource,
+            namespace=request.namespace,
+            name=name,
+            obj=obj,
+            old=old,
+            options=options,
+            is_dry_run=options.is_dry_run,
+            user=request.user,
+            warn=request.warn,
+        )
+
+    async def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> T:
+        """The result of a call to storage, its errors translated."""
+        return await interpret.interpreted(work, interpret.Operation(self.kind.resource, verb, name))
+
+
+def _name(obj: Object) -> str:
+    name: str = obj["metadata"].get("name", "")
+    return name

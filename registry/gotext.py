@@ -1,0 +1,36 @@
+"""How Go's %v writes values into messages: floats, slices and maps. (Quoted text is in quoting.py.)
+
+Pure. kube-apiserver's messages are made with Go's fmt and strconv, and clients compare them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def float_text(value: float) -> str:
+    """A float as %v prints it: the shortest form, with an exponent from 1e21 on."""
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    if math.isnan(value):
+        return "NaN"
+    if value == int(value) and abs(value) < 1e21:
+        return str(int(value))
+    text = repr(value)
+    mantissa, found, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent):+03d}" if found else text
+
+
+def value_text(value: Any) -> str:
+    """%v of decoded JSON: slices in brackets, maps as `map[key:value]` in the order of their keys."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return float_text(value)
+    if isinstance(value, Mapping):
+        return "map[" + " ".join(f"{key}:{value_text(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + " ".join(map(value_text, value)) + "]"
+    return str(value)

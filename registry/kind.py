@@ -1,0 +1,82 @@
+"""Kind: the facts of one resource, in one place: names, versions, verbs, selectable fields, rules, columns.
+
+A kind's file declares one Kind; a group's provider lists them; discovery, routes, storage and tables are made from it.
+Must hold: `versions` has the preferred version first, which is also the one that is stored; an object in the
+registry (a hub object) is in that version and carries neither apiVersion nor kind.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from registry.names import GroupKind, GroupResource
+from registry.strategy import Strategy
+from storage.stored_object import Object
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """How one served version and the hub turn into each other. Both own what they are given."""
+
+    to_hub: Callable[[Object], Object]
+    from_hub: Callable[[Object], Object]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where a kind keeps what /scale shows. Paths are dotted; `selector` may hold a label selector or its text."""
+
+    spec_replicas: str = "spec.replicas"
+    status_replicas: str = "status.replicas"
+    selector: str = "spec.selector"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One resource that is kept in storage."""
+
+    group: str
+    plural: str
+    kind: str
+    versions: Sequence[str] = ("v1",)
+    is_namespaced: bool = True
+    short_names: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    verbs: Sequence[str] = ALL_VERBS
+
+    strategy: Strategy = field(default_factory=Strategy)
+    status_strategy: Strategy | None = None
+    """The strategy of /status; None when the kind has no such subresource."""
+    scale: Scale | None = None
+    returns_deleted_object: bool = False
+    """Whether a DELETE that took effect answers with the object rather than with a Status."""
+
+    fields: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
+    """Selectable fields beyond metadata.name and metadata.namespace."""
+    triggers: Sequence[str] = ()
+    """Selectable fields by which many watchers select one value each."""
+    ttl_seconds: int = 0
+    """How long an object lives after its last write; 0 is for ever."""
+    conversions: Mapping[str, Conversion] = field(default_factory=dict)
+    """By version; a version without one has the hub's shape."""
+
+    @property
+    def singular(self) -> str:
+        return self.kind.lower()
+
+    @property
+    def resource(self) -> GroupResource:
+        return GroupResource(self.group, self.plural)
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)
+
+    @property
+    def hub_version(self) -> str:
+        return self.versions[0]
+
+    def api_version(self, version: str) -> str:
+        """The apiVersion of objects in one of the versions."""
+        return f"{self.group}/{version}" if self.group else version

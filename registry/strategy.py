@@ -1,0 +1,118 @@
+"""Strategy: what a kind does differently on its way into storage.
+
+The generic Store calls it in this order. Create: prepare_for_create, validate, warnings_on_create, canonicalize.
+Update: prepare_for_update, validate_update, warnings_on_update, canonicalize. Delete: check_graceful_delete and
+garbage_collection. Objects are hub objects in plain dicts.
+
+Must hold: prepare_* and canonicalize change the new object in place and nothing else; validate* change nothing.
+Everything here is pure: what needs other objects or I/O is admission or an After hook.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from registry.options import DeleteOptions
+from registry.validation import names, object_meta
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+class GarbageCollection(Enum):
+    """What becomes of dependents when a deletion does not say."""
+
+    DELETE_DEPENDENTS = "DeleteDependents"
+    ORPHAN_DEPENDENTS = "OrphanDependents"
+    UNSUPPORTED = "Unsupported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyContext:
+    """What a strategy may know of the request: who asks for what, never how."""
+
+    namespace: str
+    user_name: str = ""
+
+
+class Strategy:
+    """The behaviour of a kind without rules of its own, by what its objects look like.
+
+    has_status: create drops `status`, an update of the main resource keeps the old one.
+    has_generation: metadata.generation starts at 1 and grows when anything but metadata and status changes.
+    """
+
+    has_status: bool = False
+    has_generation: bool = False
+    allows_create_on_update: bool = False
+    allows_unconditional_update: bool = True
+    garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS
+
+    def check_name(self, name: str, is_prefix: bool) -> list[str]:
+        """What is wrong with the name of an object, or with a prefix of one."""
+        return names.is_dns_subdomain(name, is_prefix)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        """Reset what clients may not set."""
+        if self.has_status:
+            obj.pop("status", None)
+        if self.has_generation:
+            obj["metadata"]["generation"] = 1
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        """Keep what an update may not change."""
+        if self.has_status:
+            _carry_over(new, old, "status")
+        if self.has_generation and _is_changed(new, old):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        """What is wrong with a new object, its metadata's common rules excepted."""
+        return []
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        """What is wrong with a changed object.
+
+        The metadata's rules for updates stand here once more though the Store checks them too: kube-apiserver lists
+        their causes twice.
+        """
+        return object_meta.validate_update(new["metadata"], old["metadata"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        """What the client should hear though the object is accepted."""
+        return []
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        """What the client should hear though the change is accepted."""
+        return []
+
+    def canonicalize(self, obj: Object) -> None:
+        """Bring equal objects to equal form."""
+
+    def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
+        """The grace period in seconds for an object that ends by degrees; None for one that goes at once."""
+        return None
+
+
+class StatusStrategy(Strategy):
+    """The behaviour of /status: only `status` and part of the metadata change."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        """Keep everything but the status and what managers of metadata may change with it."""
+        for name in [*old, *new]:
+            if name not in {"metadata", "status"}:
+                _carry_over(new, old, name)
+
+
+def _carry_over(new: Object, old: Object, name: str) -> None:
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
+
+
+def _is_changed(new: Object, old: Object) -> bool:
+    return _without_metadata_and_status(new) != _without_metadata_and_status(old)
+
+
+def _without_metadata_and_status(obj: Object) -> dict[str, Any]:
+    return {name: value for name, value in obj.items() if name not in {"metadata", "status"}}

@@ -1,0 +1,1 @@
+"""Validation: field errors and the rules that all kinds share. Pure."""

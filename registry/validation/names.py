@@ -1,0 +1,140 @@
+"""The formats of names, labels and ports: each check returns what is wrong, in kube-apiserver's words.
+
+Pure. An empty list means valid. The patterns are part of the messages, so they stand here as Kubernetes writes them.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+NameCheck = Callable[[str, bool], list[str]]
+"""Checks the name of an object; the second argument says that it is a prefix to which something will be appended."""
+
+
+def regex_error(message: str, pattern: str, *examples: str) -> str:
+    """A message that shows the pattern and how a right value looks."""
+    if not examples:
+        return f"{message} (regex used for validation is '{pattern}')"
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{message} (e.g. {shown}regex used for validation is '{pattern}')"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format of text: its pattern, its longest length in bytes, and how it is explained."""
+
+    pattern: str
+    message: str
+    examples: Sequence[str]
+    limit: int = 0
+
+    def check(self, value: str) -> list[str]:
+        """What is wrong with a value."""
+        errors = []
+        if self.limit and len(value.encode(errors="surrogateescape")) > self.limit:
+            errors.append(f"must be no more than {self.limit} bytes")
+        if not re.fullmatch(self.pattern, value):
+            errors.append(regex_error(self.message, self.pattern, *self.examples))
+        return errors
+
+
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+
+DNS1123_LABEL = Format(
+    _LABEL,
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character",
+    ("my-name", "123-abc"),
+    63,
+)
+DNS1123_SUBDOMAIN = Format(
+    _SUBDOMAIN,
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character",
+    ("example.com",),
+    253,
+)
+DNS1035_LABEL = Format(
+    "[a-z]([-a-z0-9]*[a-z0-9])?",
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
+    "start with an alphabetic character, and end with an alphanumeric character",
+    ("my-name", "abc-123"),
+    63,
+)
+LABEL_VALUE = Format(
+    f"({_KEY})?",
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character",
+    ("MyValue", "my_value", "12345"),
+    63,
+)
+CONFIG_KEY = Format(
+    "[-._a-zA-Z0-9]+",
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    ("key.name", "KEY_NAME", "key-name"),
+    253,
+)
+
+_KEY_MESSAGE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+)
+_KEY_ERROR = regex_error(_KEY_MESSAGE, _KEY, "MyName", "my.name", "123-abc")
+
+
+def check_qualified_name(value: str) -> list[str]:
+    """A label key: an optional DNS prefix and a name, `example.com/MyName`."""
+    parts = value.split("/")
+    if len(parts) > 2:
+        return [
+            f"a valid label key {_KEY_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ]
+    errors = []
+    if len(parts) == 2:
+        errors += _check_prefix(parts[0])
+    name = parts[-1]
+    if not name:
+        errors.append("name part must be non-empty")
+    elif len(name.encode(errors="surrogateescape")) > 63:
+        errors.append("name part must be no more than 63 bytes")
+    if not re.fullmatch(_KEY, name):
+        errors.append(f"name part {_KEY_ERROR}")
+    return errors
+
+
+def _check_prefix(prefix: str) -> list[str]:
+    if not prefix:
+        return ["prefix part must be non-empty"]
+    return [f"prefix part {error}" for error in DNS1123_SUBDOMAIN.check(prefix)]
+
+
+def check_label_value(value: str) -> list[str]:
+    """The value of a label."""
+    return LABEL_VALUE.check(value)
+
+
+def name_of(text_format: Format) -> NameCheck:
+    """The check of object names that have this format."""
+
+    def check(name: str, is_prefix: bool) -> list[str]:
+        return text_format.check(_mask_trailing_dash(name) if is_prefix else name)
+
+    return check
+
+
+is_dns_subdomain = name_of(DNS1123_SUBDOMAIN)
+is_dns_label = name_of(DNS1123_LABEL)
+is_dns1035_label = name_of(DNS1035_LABEL)
+
+
+def is_path_segment(name: str, is_prefix: bool) -> list[str]:
+    """Any name that can stand in a URL path between two slashes."""
+    if not is_prefix and name in {".", ".."}:
+        return [f"may not be '{name}'"]
+    return [f"may not contain '{char}'" for char in ("/", "%") if char in name]
+
+
+def _mask_trailing_dash(name: str) -> str:
+    # What is appended later follows the dash, so the dash is not the end. (Two characters go: so it is done there.)
+    return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
