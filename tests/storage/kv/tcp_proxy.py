@@ -1,0 +1,132 @@
+"""A TCP proxy on loopback that a test can break: cut connections, hold bytes back, let only some through.
+
+Must hold: bytes that were held come out complete and in order when the gate opens; leaving the context ends every
+connection and task.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Self
+
+from storage.tasks import Tasks
+
+HOST = "127.0.0.1"
+
+Admission = Callable[[bytes], bool]
+"""Whether a connection that starts with these bytes is let through."""
+
+
+def everybody(_first: bytes) -> bool:
+    """The Admission that refuses nothing."""
+    return True
+
+
+def nobody(_first: bytes) -> bool:
+    """The Admission that refuses everything."""
+    return False
+
+
+class TcpProxy:
+    """Forwards connections to one port.
+
+    requests, answers: the gates of the two directions; bytes wait at a gate that is cleared, while the connections
+    stay open. admission: asked for each new connection; who is not admitted is disconnected.
+    """
+
+    def __init__(self, target: int) -> None:
+        self.admission: Admission = everybody
+        self.requests = asyncio.Event()
+        self.answers = asyncio.Event()
+        self.held_answers = asyncio.Event()
+        """Set when bytes of an answer have come to a gate that was cleared."""
+        self.port = 0
+        self._target = target
+        self._server: asyncio.Server | None = None
+        self._tasks = Tasks()
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    def disconnect(self) -> None:
+        """End all connections; new ones are admitted as before."""
+        for writer in self._writers:
+            writer.transport.abort()
+
+    def partition(self) -> None:
+        """Disconnect, and let nobody in until `heal`."""
+        self.admission = nobody
+        self.disconnect()
+
+    def freeze(self) -> None:
+        """Let no byte through in either direction, without a word to the two ends."""
+        self.requests.clear()
+        self.answers.clear()
+
+    def heal(self) -> None:
+        """Admit and forward everything again."""
+        self.admission = everybody
+        self.requests.set()
+        self.answers.set()
+
+    async def __aenter__(self) -> Self:
+        self.heal()
+        self._server = await asyncio.start_server(self._accept, HOST, 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        self.disconnect()
+        await self._tasks.close()
+        await asyncio.gather(*[writer.wait_closed() for writer in self._writers], return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        self._tasks.spawn(self._serve(reader, writer), name="proxied connection")
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ends = [writer]
+        try:
+            first = await reader.read(65536)
+            if not first or not self.admission(first):
+                return
+            target_reader, target_writer = await asyncio.open_connection(HOST, self._target)
+            ends.append(target_writer)
+            self._writers.add(target_writer)
+            await self._forward(first, reader, target_reader, ends)
+        except OSError:
+            pass
+        finally:
+            for end in ends:
+                end.transport.abort()
+                self._writers.discard(end)
+
+    async def _forward(
+        self,
+        first: bytes,
+        reader: asyncio.StreamReader,
+        target_reader: asyncio.StreamReader,
+        ends: list[asyncio.StreamWriter],
+    ) -> None:
+        """Pump both directions until one ends."""
+        writer, target_writer = ends
+        await self.requests.wait()
+        target_writer.write(first)
+        pumps = [
+            asyncio.create_task(self._pump(reader, target_writer, self.requests)),
+            asyncio.create_task(self._pump(target_reader, writer, self.answers)),
+        ]
+        try:
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for pump in pumps:
+                pump.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gate: asyncio.Event) -> None:
+        while chunk := await reader.read(65536):
+            if gate is self.answers and not gate.is_set():
+                self.held_answers.set()
+            await gate.wait()
+            writer.write(chunk)
+            await writer.drain()
