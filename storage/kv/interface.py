@@ -18,8 +18,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-MAX_VALUE_BYTES = 1_572_864
-"""etcd's --max-request-bytes default (1.5 MiB): a larger value is `TooLarge` on every engine, so that data can move."""
+MAX_VALUE_BYTES = 1_572_864 - 4_096
+"""The largest value, everywhere: a larger one is `TooLarge` on every engine, so that data can move between them.
+
+etcd's --max-request-bytes default (1.5 MiB) holds for a whole request, in which a compare-and-set names its key three
+times: 4 KiB leave room for keys of up to 1,300 bytes, twice what the longest Kubernetes names make.
+"""
 
 
 @dataclass(frozen=True, slots=True)
