@@ -104,7 +104,8 @@ class MemoryKV:
     async def grant_lease(self, ttl: int) -> int:
         self._check_open()
         lease = next(self._lease_ids)
-        expiry = self._tasks.spawn(self._expire(lease, ttl), name=f"memory kv: expiry of lease {lease}")
+        deadline = self._clock.monotonic() + ttl
+        expiry = self._tasks.spawn(self._expire(lease, deadline), name=f"memory kv: expiry of lease {lease}")
         self._leases[lease] = _Lease(expiry)
         return lease
 
@@ -180,8 +181,8 @@ class MemoryKV:
         except KeyError:
             raise LeaseNotFound(f"lease {lease} has expired or never existed") from None
 
-    async def _expire(self, lease: int, ttl: int) -> None:
-        await self._clock.sleep(ttl)
+    async def _expire(self, lease: int, deadline: float) -> None:
+        await self._clock.sleep(deadline - self._clock.monotonic())
         self._end_lease(lease)
 
     def _end_lease(self, lease: int) -> None:

@@ -1,0 +1,86 @@
+"""Steps that kv tests share: writes that must succeed, and waits for watches that end in time or fail."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from storage.kv.interface import KV, Event, EventBatch, Record, prefix_end
+
+PATIENCE = 20.0
+"""Seconds after which a batch that does not come is a failure; nothing waits so long when all is well."""
+
+Elapse = Callable[[float], Awaitable[None]]
+
+
+async def create(kv: KV, key: bytes, value: bytes = b"value", *, lease: int = 0) -> Record:
+    """Put a key that does not exist."""
+    result = await kv.put(key, value, expected_mod_revision=0, lease=lease)
+    assert result.succeeded
+    assert result.record is not None
+    return result.record
+
+
+async def update(kv: KV, current: Record, value: bytes = b"changed", *, lease: int = 0) -> Record:
+    """Put over the current record."""
+    result = await kv.put(current.key, value, expected_mod_revision=current.mod_revision, lease=lease)
+    assert result.succeeded
+    assert result.record is not None
+    return result.record
+
+
+async def remove(kv: KV, current: Record) -> int:
+    """Delete the current record; the deletion's revision."""
+    result = await kv.delete(current.key, expected_mod_revision=current.mod_revision)
+    assert result.succeeded
+    return result.revision
+
+
+async def read(kv: KV, key: bytes, *, revision: int = 0) -> Record | None:
+    """The record of a key, now or then."""
+    return (await kv.get(key, revision=revision)).record
+
+
+async def keys_of(kv: KV, prefix: bytes, *, revision: int = 0) -> list[bytes]:
+    """The keys that start with the prefix, now or then."""
+    result = await kv.range(prefix, prefix_end(prefix), revision=revision)
+    return [record.key for record in result.records]
+
+
+async def next_batch(batches: AsyncIterator[EventBatch]) -> EventBatch:
+    """The next batch of any kind."""
+    async with asyncio.timeout(PATIENCE):
+        return await anext(batches)
+
+
+async def next_events(batches: AsyncIterator[EventBatch]) -> EventBatch:
+    """The next batch that has events."""
+    while True:
+        batch = await next_batch(batches)
+        if not batch.is_progress:
+            return batch
+
+
+async def take(batches: AsyncIterator[EventBatch], count: int) -> list[Event]:
+    """The next `count` events."""
+    events: list[Event] = []
+    while len(events) < count:
+        events.extend((await next_events(batches)).events)
+    return events
+
+
+async def take_until(batches: AsyncIterator[EventBatch], revision: int) -> list[Event]:
+    """All events up to and including the revision, at which there is one."""
+    events: list[Event] = []
+    while not events or events[-1].record.mod_revision < revision:
+        events.extend((await next_events(batches)).events)
+    return events
+
+
+async def collect(kv: KV, prefix: bytes, *, revision: int, until: int) -> list[Event]:
+    """The events of a prefix between two revisions, both included; `until` has one."""
+    async with kv.watch(prefix, prefix_end(prefix), revision=revision) as batches:
+        return await take_until(batches, until)
+
+
+def shape(event: Event) -> tuple[str, bytes, bytes]:
+    """What an event did, in short: type, key, value."""
+    return event.type.value, event.record.key, event.record.value
