@@ -40,6 +40,17 @@ JSON = Codec("application/json", b"", orjson.dumps, orjson.loads)
 BY_MEDIA_TYPE = {codec.media_type: codec for codec in (MSGPACK, JSON)}
 
 
+def to_json(obj: Object) -> bytes:
+    """The object as readers will see it: what this refuses must not be stored, or no reader could be answered.
+
+    JSON is the narrower format: it nests less deeply than msgpack and holds no bytes. Raises NotStorable.
+    """
+    try:
+        return orjson.dumps(obj)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise NotStorable(f"object cannot be shown as {JSON.media_type}: {exc}") from exc
+
+
 def decode(data: bytes) -> Object:
     """The object in stored bytes of any codec."""
     codec = codec_of(data)

@@ -12,8 +12,14 @@ MAX_REVISION = 2**63 - 1
 
 
 def set_resource_version(obj: dict[str, Any], revision: int) -> None:
-    """Show the revision in the object, in the place that `clear_resource_version` kept for it."""
-    obj["metadata"]["resourceVersion"] = str(revision)
+    """Show the revision in the object, in the place that `clear_resource_version` kept for it.
+
+    Revision 0 is an object that was never stored (a dry run's): it shows none.
+    """
+    if revision:
+        obj["metadata"]["resourceVersion"] = str(revision)
+    else:
+        obj["metadata"].pop("resourceVersion", None)
 
 
 def clear_resource_version(obj: dict[str, Any]) -> None:

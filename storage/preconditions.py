@@ -1,0 +1,39 @@
+"""Checking preconditions: what a write demands of the object that it finds.
+
+Pure. Must hold: the messages are kube-apiserver's, clients match on them.
+"""
+
+import orjson
+
+from storage.errors import PreconditionFailed
+from storage.interface import Preconditions
+from storage.stored_object import StoredObject
+
+
+def check(preconditions: Preconditions | None, key: str, current: StoredObject | None) -> None:
+    """Raise PreconditionFailed unless they hold; an object that does not exist has neither uid nor version."""
+    if preconditions is None:
+        return
+    wanted_uid = preconditions.uid
+    if wanted_uid is not None and (uid := _uid(current)) != wanted_uid:
+        raise PreconditionFailed(
+            key, f"Precondition failed: UID in precondition: {wanted_uid}, UID in object meta: {uid}"
+        )
+    wanted = preconditions.resource_version
+    if wanted is not None and (version := _resource_version(current)) != wanted:
+        raise PreconditionFailed(
+            key,
+            f"Precondition failed: ResourceVersion in precondition: {wanted}, "
+            f"ResourceVersion in object meta: {version}",
+        )
+
+
+def _uid(current: StoredObject | None) -> str:
+    if current is None:
+        return ""
+    uid: str = orjson.loads(current.json)["metadata"].get("uid", "")
+    return uid
+
+
+def _resource_version(current: StoredObject | None) -> str:
+    return str(current.revision) if current is not None else ""

@@ -1,0 +1,124 @@
+"""Records: the two forms of an object, as a record of the kv engine and as a StoredObject, for one resource.
+
+The only place that knows where the keys of the resource begin, which codec writes, and that a transformer stands
+between. Reading transforms at once and decodes when somebody looks.
+
+Must hold: reading is cheap enough for every event of a watch (some microseconds when nothing is encrypted); what
+cannot be read is Corrupt and names the whole key; what was written with another codec or key than this server writes
+is stale.
+"""
+
+from collections.abc import Callable, Mapping
+
+from storage import codec as codecs
+from storage.codec import Codec
+from storage.errors import InvalidOptions
+from storage.interface import Resource
+from storage.kv.interface import Record, prefix_end
+from storage.stored_object import Object, Reader, StoredObject
+from storage.transformer import ENCRYPTED_PREFIX, Transformer
+
+
+class Records:
+    """Reads and writes the records below one prefix."""
+
+    def __init__(self, resource: Resource, prefix: str, *, codec: Codec, transformer: Transformer) -> None:
+        if not prefix.endswith("/"):
+            raise ValueError(f"the prefix of a resource's keys ends with a slash: {prefix!r}")
+        self._prefix = prefix.encode()
+        self._codec = codec
+        self._transformer = transformer
+        self._reader = reader_of(resource)
+
+    def key_of(self, key: str) -> bytes:
+        """The kv key of one object. Raises InvalidOptions for what cannot be a key."""
+        if any(part in _NO_PARTS for part in key.split("/")):
+            raise InvalidOptions(f"invalid key: {key!r}")
+        return self._prefix + _encoded(key)
+
+    def range_of(self, key: str, *, recursive: bool) -> tuple[bytes, bytes]:
+        """The range of kv keys that a list or watch of `key` covers."""
+        if not recursive:
+            start = self.key_of(key)
+            return start, start + b"\0"
+        if not key:
+            return self._prefix, prefix_end(self._prefix)
+        if not key.endswith("/"):
+            raise InvalidOptions(f"the key of a list ends with a slash: {key!r}")
+        start = self.key_of(key[:-1]) + b"/"
+        return start, prefix_end(start)
+
+    def relative(self, key: bytes) -> str:
+        """The key as callers know it."""
+        return key[len(self._prefix) :].decode("utf-8", "backslashreplace")
+
+    async def read(self, record: Record) -> StoredObject:
+        """The object in a record, not yet decoded. Raises Corrupt, Unavailable."""
+        return await self.read_state(record, record.mod_revision)
+
+    async def read_state(self, record: Record, revision: int) -> StoredObject:
+        """The same, to be shown under another revision: the last state of what was deleted then."""
+        data = record.value
+        is_stale = False
+        if data.startswith(ENCRYPTED_PREFIX) or not self._transformer.is_identity:
+            plain = await self._transformer.from_storage(data, record.key)
+            data, is_stale = plain.data, plain.is_stale
+        is_stale = is_stale or codecs.codec_of(data) is not self._codec
+        return StoredObject(self.relative(record.key), revision, data, self._reader, is_stale=is_stale)
+
+    async def write(self, key: bytes, obj: Object) -> bytes:
+        """The value to store for an object, whose resourceVersion is cleared. Raises NotStorable, Unavailable."""
+        data = self._codec.encode(obj)
+        if self._transformer.is_identity:
+            return data
+        return await self._transformer.to_storage(data, key)
+
+    def written(self, key: str, revision: int, obj: Object) -> StoredObject:
+        """The object that was just written."""
+        return StoredObject.of(key, revision, obj, self._reader)
+
+
+_NO_PARTS = frozenset(("", ".", ".."))
+
+
+def reader_of(resource: Resource) -> Reader:
+    """How the objects of a resource are read: fields are its own, its name and, if it has one, its namespace."""
+    name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
+    return Reader(decode=_decoder(name), fields=_namespaced(resource) if resource.namespaced else _unscoped(resource))
+
+
+def _decoder(name: str) -> Callable[[bytes], Object]:
+    def decode(data: bytes) -> Object:
+        try:
+            return codecs.decode(data)
+        except ValueError as exc:
+            raise ValueError(f"{name}: {exc}") from exc
+
+    return decode
+
+
+def _namespaced(resource: Resource) -> Callable[[Object], Mapping[str, str]]:
+    more = resource.fields
+
+    def fields(obj: Object) -> Mapping[str, str]:
+        metadata = obj["metadata"]
+        own = {"metadata.name": metadata.get("name", ""), "metadata.namespace": metadata.get("namespace", "")}
+        return {**own, **more(obj)}
+
+    return fields
+
+
+def _unscoped(resource: Resource) -> Callable[[Object], Mapping[str, str]]:
+    more = resource.fields
+
+    def fields(obj: Object) -> Mapping[str, str]:
+        return {"metadata.name": obj["metadata"].get("name", ""), **more(obj)}
+
+    return fields
+
+
+def _encoded(key: str) -> bytes:
+    try:
+        return key.encode()
+    except UnicodeEncodeError as exc:
+        raise InvalidOptions(f"invalid key: {key!r}") from exc
