@@ -15,13 +15,24 @@ from typing import Any, Protocol
 
 from registry import errors
 from registry.access.users import UserInfo
+from registry.admission.interface import Admission
 from registry.kind import Kind
-from registry.names import GroupResource
+from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, check_delete
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import names, object_meta
 from registry.validation.errors import invalid_of
-from storage.interface import ListOptions, ListResult, Preconditions, Watch, WatchOptions, WatchSink
+from storage.clock import Clock
+from storage.interface import (
+    ListOptions,
+    ListResult,
+    Preconditions,
+    Resource,
+    Storage,
+    Watch,
+    WatchOptions,
+    WatchSink,
+)
 from storage.stored_object import Object, StoredObject
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
@@ -73,6 +84,10 @@ class RESTStorage(Protocol):
 
     @property
     def kind(self) -> Kind: ...
+
+    def object_kind(self, version: str) -> GroupVersionKind:
+        """What it takes and gives when it is served in a version: its own kind, Scale for /scale, and so on."""
+        ...
 
 
 class Getter(RESTStorage, Protocol):
@@ -131,13 +146,26 @@ class Deleter(RESTStorage, Protocol):
         ...
 
 
+StorageFor = Callable[[Resource], Storage]
+"""The storage of a resource, opened once: StorageFactory.storage_for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What every provider is given."""
+
+    storage_for: StorageFor
+    admission: Admission
+    clock: Clock
+
+
 class RESTStorageProvider(Protocol):
     """One API group: its resources by version and path (`deployments`, `deployments/scale`)."""
 
     @property
     def group(self) -> str: ...
 
-    def storages(self) -> Mapping[str, Mapping[str, RESTStorage]]:
+    def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """Versions in order of preference."""
         ...
 

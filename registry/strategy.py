@@ -15,6 +15,7 @@ from typing import Any
 from registry.options import DeleteOptions
 from registry.validation import names, object_meta
 from registry.validation.field import FieldError
+from registry.validation.names import NameCheck
 from storage.stored_object import Object
 
 
@@ -34,11 +35,13 @@ class StrategyContext:
     user_name: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Strategy:
     """The behaviour of a kind without rules of its own, by what its objects look like.
 
     has_status: create drops `status`, an update of the main resource keeps the old one.
     has_generation: metadata.generation starts at 1 and grows when anything but metadata and status changes.
+    check_name: what is wrong with the name of an object, or with a prefix of one.
     """
 
     has_status: bool = False
@@ -46,10 +49,7 @@ class Strategy:
     allows_create_on_update: bool = False
     allows_unconditional_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS
-
-    def check_name(self, name: str, is_prefix: bool) -> list[str]:
-        """What is wrong with the name of an object, or with a prefix of one."""
-        return names.is_dns_subdomain(name, is_prefix)
+    check_name: NameCheck = names.is_dns_subdomain
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         """Reset what clients may not set."""
@@ -93,6 +93,7 @@ class Strategy:
         return None
 
 
+@dataclass(frozen=True, kw_only=True)
 class StatusStrategy(Strategy):
     """The behaviour of /status: only `status` and part of the metadata change."""
 

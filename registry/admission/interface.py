@@ -8,10 +8,10 @@ update, patch, delete, delete collection, subresources); a plugin refuses by rai
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from registry.access.users import UserInfo
-from registry.names import GroupResource
+from registry.names import GroupResource, GroupVersionKind
 from storage.stored_object import Object
 
 
@@ -28,14 +28,14 @@ class Operation(Enum):
 class Attributes:
     """One write, as admission sees it.
 
-    `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` and `kind`
-    are the ones of the request; the objects are hub objects.
+    `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
+    the request's path, `kind` what the objects are (a Scale for /scale); the objects are hub objects.
     """
 
     operation: Operation
     resource: GroupResource
     version: str
-    kind: str
+    kind: GroupVersionKind
     subresource: str
     namespace: str
     name: str
@@ -58,6 +58,18 @@ class Plugin:
 
     async def validate(self, attributes: Attributes) -> None:
         """Raise a StatusError to refuse."""
+
+
+class Admission(Protocol):
+    """What the Store calls."""
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Change `attributes.obj`. Raises StatusError."""
+        ...
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises StatusError to refuse."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

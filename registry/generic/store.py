@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from storage.dry_run import DryRunnableStorage
 
 from registry import errors, rest
-from registry.admission.interface import Attributes, Chain, Operation
+from registry.admission.interface import Admission, Attributes, Chain, Operation
 from registry.generic import deletion, interpret
 from registry.generic.deleter import Deleter
 from registry.kind import Kind
-from registry.names import GroupKind
+from registry.names import GroupKind, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions
 from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy
@@ -63,7 +63,7 @@ class Store:
     kind: Kind
     storage: DryRunnableStorage
     strategy: Strategy
-    admission: Chain = field(default_factory=Chain)
+    admission: Admission = field(default_factory=Chain)
     hooks: Hooks = field(default_factory=Hooks)
     clock: Clock = field(default_factory=SystemClock)
     subresource: str = ""
@@ -71,6 +71,9 @@ class Store:
     def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
         """The same objects under another strategy: /status and its like."""
         return replace(self, subresource=subresource, strategy=strategy)
+
+    def object_kind(self, version: str) -> GroupVersionKind:
+        return GroupVersionKind(self.kind.group, version, self.kind.kind)
 
     def key(self, request: Request, name: str) -> str:
         """Where an object is kept."""
@@ -272,7 +275,7 @@ class Store:
             operation=operation,
             resource=self.kind.resource,
             version=request.version,
-            kind=self.kind.kind,
+            kind=self.object_kind(request.version),
             subresource=self.subresource,
             namespace=request.namespace,
             name=name,

@@ -1,0 +1,1 @@
+"""apiregistration.k8s.io: the groups that are served, here or elsewhere."""

@@ -1,0 +1,1 @@
+"""apps: deployments and the other controllers of long-running pods."""

@@ -1,0 +1,1 @@
+"""autoscaling: horizontal pod autoscalers."""

@@ -1,0 +1,1 @@
+"""batch: work that ends."""

@@ -1,0 +1,1 @@
+"""The core group: pods, services, configuration, nodes, volumes."""

@@ -1,0 +1,176 @@
+"""The core group: its kinds."""
+
+from registry.fields import count, first, flag, text
+from registry.generic.provider import KindsProvider
+from registry.kind import ALL_VERBS, Kind, Scale
+from registry.strategy import GarbageCollection, StatusStrategy, Strategy
+from registry.validation import names
+
+GROUP = ""
+
+_WITHOUT_DELETECOLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
+
+EVENT_TTL_SECONDS = 3600
+
+POD_FIELDS = {
+    "spec.nodeName": text("spec.nodeName"),
+    "spec.restartPolicy": text("spec.restartPolicy"),
+    "spec.schedulerName": text("spec.schedulerName"),
+    "spec.serviceAccountName": text("spec.serviceAccountName"),
+    "spec.hostNetwork": flag("spec.hostNetwork"),
+    "status.phase": text("status.phase"),
+    "status.podIP": text("status.podIP"),
+    "status.nominatedNodeName": text("status.nominatedNodeName"),
+}
+
+EVENT_FIELDS = {
+    "involvedObject.kind": text("involvedObject.kind"),
+    "involvedObject.namespace": text("involvedObject.namespace"),
+    "involvedObject.name": text("involvedObject.name"),
+    "involvedObject.uid": text("involvedObject.uid"),
+    "involvedObject.apiVersion": text("involvedObject.apiVersion"),
+    "involvedObject.resourceVersion": text("involvedObject.resourceVersion"),
+    "involvedObject.fieldPath": text("involvedObject.fieldPath"),
+    "reason": text("reason"),
+    "reportingComponent": text("reportingComponent"),
+    "source": first("source.component", "reportingComponent"),
+    "type": text("type"),
+}
+
+KINDS = (
+    Kind(
+        group=GROUP,
+        plural="configmaps",
+        kind="ConfigMap",
+        short_names=("cm",),
+    ),
+    Kind(
+        group=GROUP,
+        plural="endpoints",
+        kind="Endpoints",
+        short_names=("ep",),
+        strategy=Strategy(allows_create_on_update=True),
+    ),
+    Kind(
+        group=GROUP,
+        plural="events",
+        kind="Event",
+        short_names=("ev",),
+        strategy=Strategy(allows_create_on_update=True, garbage_collection=GarbageCollection.UNSUPPORTED),
+        fields=EVENT_FIELDS,
+        ttl_seconds=EVENT_TTL_SECONDS,
+    ),
+    Kind(
+        group=GROUP,
+        plural="limitranges",
+        kind="LimitRange",
+        short_names=("limits",),
+        strategy=Strategy(allows_create_on_update=True),
+    ),
+    Kind(
+        group=GROUP,
+        plural="namespaces",
+        kind="Namespace",
+        is_namespaced=False,
+        short_names=("ns",),
+        verbs=_WITHOUT_DELETECOLLECTION,
+        strategy=Strategy(has_status=True, check_name=names.is_dns_label),
+        status_strategy=StatusStrategy(),
+        returns_deleted_object=True,
+        fields={"status.phase": text("status.phase"), "name": text("metadata.name")},
+    ),
+    Kind(
+        group=GROUP,
+        plural="nodes",
+        kind="Node",
+        is_namespaced=False,
+        short_names=("no",),
+        strategy=Strategy(has_status=True),
+        status_strategy=StatusStrategy(),
+        fields={"spec.unschedulable": flag("spec.unschedulable")},
+    ),
+    Kind(
+        group=GROUP,
+        plural="persistentvolumeclaims",
+        kind="PersistentVolumeClaim",
+        short_names=("pvc",),
+        strategy=Strategy(has_status=True),
+        status_strategy=StatusStrategy(),
+        returns_deleted_object=True,
+    ),
+    Kind(
+        group=GROUP,
+        plural="persistentvolumes",
+        kind="PersistentVolume",
+        is_namespaced=False,
+        short_names=("pv",),
+        strategy=Strategy(has_status=True),
+        status_strategy=StatusStrategy(),
+        returns_deleted_object=True,
+    ),
+    Kind(
+        group=GROUP,
+        plural="pods",
+        kind="Pod",
+        short_names=("po",),
+        categories=("all",),
+        strategy=Strategy(has_status=True, has_generation=True),
+        status_strategy=StatusStrategy(),
+        returns_deleted_object=True,
+        fields=POD_FIELDS,
+        triggers=("spec.nodeName",),
+    ),
+    Kind(
+        group=GROUP,
+        plural="podtemplates",
+        kind="PodTemplate",
+        strategy=Strategy(has_generation=True),
+        returns_deleted_object=True,
+    ),
+    Kind(
+        group=GROUP,
+        plural="replicationcontrollers",
+        kind="ReplicationController",
+        short_names=("rc",),
+        categories=("all",),
+        strategy=Strategy(has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS),
+        status_strategy=StatusStrategy(),
+        scale=Scale(),
+        fields={"status.replicas": count("status.replicas")},
+    ),
+    Kind(
+        group=GROUP,
+        plural="resourcequotas",
+        kind="ResourceQuota",
+        short_names=("quota",),
+        strategy=Strategy(has_status=True),
+        status_strategy=StatusStrategy(),
+        returns_deleted_object=True,
+    ),
+    Kind(
+        group=GROUP,
+        plural="secrets",
+        kind="Secret",
+        fields={"type": text("type")},
+    ),
+    Kind(
+        group=GROUP,
+        plural="serviceaccounts",
+        kind="ServiceAccount",
+        short_names=("sa",),
+        returns_deleted_object=True,
+    ),
+    Kind(
+        group=GROUP,
+        plural="services",
+        kind="Service",
+        short_names=("svc",),
+        categories=("all",),
+        strategy=Strategy(has_status=True, allows_create_on_update=True),
+        status_strategy=StatusStrategy(),
+        returns_deleted_object=True,
+        fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
+    ),
+)
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)

@@ -1,0 +1,1 @@
+"""apiextensions.k8s.io and what it defines: custom resources."""

@@ -1,0 +1,31 @@
+"""Selectable fields: how their values are read from an object.
+
+Pure. A field selector compares text, so every value is text, and a field that is not set is empty (or false, or 0).
+"""
+
+from collections.abc import Callable
+
+from registry import objects
+from storage.stored_object import Object
+
+FieldOf = Callable[[Object], str]
+
+
+def text(path: str) -> FieldOf:
+    """The text at a path."""
+    return lambda obj: str(objects.get(obj, path, ""))
+
+
+def first(*paths: str) -> FieldOf:
+    """The first text that is not empty."""
+    return lambda obj: next((str(value) for path in paths if (value := objects.get(obj, path))), "")
+
+
+def flag(path: str) -> FieldOf:
+    """A boolean: `true` or `false`."""
+    return lambda obj: "true" if objects.get(obj, path) else "false"
+
+
+def count(path: str) -> FieldOf:
+    """A number, 0 when it is not set."""
+    return lambda obj: str(objects.get(obj, path, 0))

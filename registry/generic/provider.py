@@ -1,0 +1,84 @@
+"""KindsProvider: the resources of an API group, made from its Kinds.
+
+For each Kind a Store on the storage that the factory opens for it, and by its facts /status and /scale. Resources that
+keep nothing (reviews, bindings) and subresources with behaviour of their own are added by the group. Must hold: all
+paths of a Kind, in all versions, share one Store, and so one cache.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from storage.dry_run import DryRunnableStorage
+
+from registry.generic.scale import ScaleREST
+from registry.generic.store import Store
+from registry.kind import Kind
+from registry.rest import Environment, RESTStorage
+from storage.interface import Resource
+from storage.stored_object import Object
+
+Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, RESTStorage]]]
+"""More resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""
+
+
+def _no_extras(_stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindsProvider:
+    """A group. `versions` are in order of preference."""
+
+    group: str
+    versions: Sequence[str] = ("v1",)
+    kinds: Sequence[Kind] = ()
+    extras: Extras = field(default=_no_extras)
+
+    def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+        """The resources by version and path."""
+        stores = {kind.plural: open_store(kind, environment) for kind in self.kinds}
+        storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.versions}
+        for store in stores.values():
+            for version in store.kind.versions:
+                storages[version].update(_paths(store))
+        for version, more in self.extras(stores, environment).items():
+            storages[version].update(more)
+        return storages
+
+
+def open_store(kind: Kind, environment: Environment) -> Store:
+    """The Store of a kind."""
+    storage = environment.storage_for(resource_of(kind.stored_as or kind))
+    return Store(
+        kind=kind,
+        storage=DryRunnableStorage(storage),
+        strategy=kind.strategy,
+        admission=environment.admission,
+        clock=environment.clock,
+    )
+
+
+def resource_of(kind: Kind) -> Resource:
+    """What storage has to know of a kind."""
+    extract = tuple(kind.fields.items())
+
+    def fields(obj: Object) -> Mapping[str, str]:
+        return {name: value_of(obj) for name, value_of in extract}
+
+    return Resource(
+        group=kind.group,
+        resource=kind.plural,
+        namespaced=kind.is_namespaced,
+        fields=fields,
+        triggers=kind.triggers,
+    )
+
+
+def _paths(store: Store) -> dict[str, RESTStorage]:
+    kind = store.kind
+    paths: dict[str, RESTStorage] = {kind.plural: store}
+    if kind.status_strategy is not None:
+        paths[f"{kind.plural}/status"] = store.for_subresource("status", kind.status_strategy)
+    if kind.scale is not None:
+        paths[f"{kind.plural}/scale"] = ScaleREST(store)
+    return paths

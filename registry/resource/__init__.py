@@ -1,0 +1,1 @@
+"""resource.k8s.io: devices, claimed and allocated."""
