@@ -1,0 +1,173 @@
+"""Plays the recorded conversations of a real kube-apiserver against a server, and keeps the ledger of what differs.
+
+oracle.py, kubectl.py, hooks.py, cassettes/ and kubectl/ are the recordings and their player, taken as they are. A step
+may differ for two reasons only: WAITING.md lists what depends on something that is not built yet, and
+KNOWN_DIFFERENCES.md what is answered differently on purpose. Both are tables of `area | scenario | steps | reason`,
+steps counted from 0 as `0,3,5-9`.
+
+    python -m tests.golden.replay --url https://127.0.0.1:6443                    # what differs, by area
+    python -m tests.golden.replay --url https://127.0.0.1:6443 --update crud      # rewrite WAITING.md for these areas
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import kubectl  # noqa: E402 - the recordings' own modules import each other by these names
+import oracle  # noqa: E402
+
+AREAS = tuple(sorted(path.name.removesuffix(".json.gz") for path in (HERE / "cassettes").glob("*.json.gz")))
+WAITING = HERE / "WAITING.md"
+KNOWN_DIFFERENCES = HERE / "KNOWN_DIFFERENCES.md"
+KUBECTL_SESSIONS = HERE / "kubectl" / "sessions.json"
+
+Steps = dict[str, list[list[str]]]
+"""By scenario: for each step, the lines that tell how it differs (none when it is the same)."""
+Ledger = dict[tuple[str, str], tuple[set[int], str]]
+"""By area and scenario: the steps that may differ, and why."""
+
+_ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *([\d,\s-]+?) *\| *([^|]+?) *\|$", re.MULTILINE)
+
+
+def replay(url: str, area: str, *, jobs: int = 8, only: str = "") -> Steps:
+    """Play one area. Scenarios that touch what all share run alone."""
+    ((_, cassette),) = oracle.cassettes([HERE / "cassettes" / f"{area}.json.gz"])
+    scenarios = [scenario for scenario in cassette["scenarios"] if re.search(only, scenario["name"])]
+    together = [scenario for scenario in scenarios if not oracle.alone(scenario)]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        outcomes = dict(
+            zip([one["name"] for one in together], pool.map(lambda one: _play(url, one), together), strict=True)
+        )
+    outcomes |= {one["name"]: _play(url, one) for one in scenarios if oracle.alone(one)}
+    return {scenario["name"]: outcomes[scenario["name"]] for scenario in scenarios}
+
+
+def _play(url: str, scenario: Mapping[str, Any]) -> list[list[str]]:
+    steps: list[list[str]] = []
+
+    def on_step(step: Mapping[str, Any], got: Mapping[str, Any]) -> None:
+        steps.append(list(oracle.differences(step["expect"], got)))
+
+    try:
+        oracle.Runner(url).scenario(scenario, on_step)
+    except Exception as exc:  # noqa: BLE001 - whatever ends a scenario is a difference of the step that it ended in
+        steps.append([f"scenario aborted: {type(exc).__name__}: {exc}"])
+    return steps
+
+
+def replay_kubectl(url: str, *, only: str = "") -> Steps:
+    """Play the kubectl sessions."""
+    outcomes = {}
+    for _, scenario in ((path, one) for path in kubectl.files([KUBECTL_SESSIONS]) for one in _load(path)):
+        if re.search(only, scenario["name"]):
+            got = kubectl.session(url, scenario)
+            outcomes[scenario["name"]] = [
+                [f"{step['cmd']}: {line}" for line in oracle.differences(step["expect"], one)]
+                for step, one in zip(scenario["steps"], got, strict=True)
+            ]
+    return outcomes
+
+
+def _load(path: pathlib.Path) -> Any:
+    return kubectl.json.loads(path.read_text())
+
+
+def read_ledger(path: pathlib.Path) -> Ledger:
+    """The table in a ledger file."""
+    rows = _ROW.findall(path.read_text()) if path.exists() else []
+    return {(area, scenario): (parse_steps(steps), why) for area, scenario, steps, why in rows}
+
+
+def parse_steps(text: str) -> set[int]:
+    """The numbers in `0,3,5-9`."""
+    numbers: set[int] = set()
+    for part in text.replace(" ", "").split(","):
+        first, _, last = part.partition("-")
+        numbers.update(range(int(first), int(last or first) + 1))
+    return numbers
+
+
+def show_steps(numbers: Iterable[int]) -> str:
+    """The shortest text for some numbers."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def differing(outcomes: Steps) -> dict[str, set[int]]:
+    """The steps of each scenario that are not the same."""
+    found = {name: {number for number, lines in enumerate(steps) if lines} for name, steps in outcomes.items()}
+    return {name: numbers for name, numbers in found.items() if numbers}
+
+
+def update_waiting(area: str, outcomes: Steps) -> None:
+    """Rewrite the rows of one area, keeping the reasons that are known."""
+    ledger, known = read_ledger(WAITING), read_ledger(KNOWN_DIFFERENCES)
+    reasons = {key: why for key, (_, why) in ledger.items()}
+    rows = {key: value for key, value in ledger.items() if key[0] != area or key[1] not in outcomes}
+    for scenario, numbers in differing(outcomes).items():
+        numbers = numbers - known.get((area, scenario), (set(), ""))[0]
+        if numbers:
+            rows[area, scenario] = (numbers, reasons.get((area, scenario), "to be found out"))
+    WAITING.write_text(_render(rows))
+
+
+def _render(rows: Ledger) -> str:
+    lines = [
+        "# Waiting",
+        "",
+        "Recorded steps that are not answered like kube-apiserver yet, and what they wait for.",
+        "",
+        "| area | scenario | steps | waits for |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {area} | {name} | {show_steps(rows[area, name][0])} | {rows[area, name][1]} |"
+        for area, name in sorted(rows)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _print(area: str, outcomes: Steps, *, shown: int) -> None:
+    different = differing(outcomes)
+    total = sum(map(len, outcomes.values()))
+    same = total - sum(map(len, different.values()))
+    for name in list(different)[:shown]:
+        for number in sorted(different[name])[:3]:
+            print(f"--- {area} {name} step {number}", *outcomes[name][number][:6], sep="\n    ")  # noqa: T201
+    print(f"{area:12} {same}/{total} steps the same")  # noqa: T201
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Replay from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--update", action="store_true", help="rewrite WAITING.md")
+    parser.add_argument("--only", default="", help="regular expression on scenario names")
+    parser.add_argument("--show", type=int, default=5, help="how many differing scenarios to show")
+    parser.add_argument("areas", nargs="*", default=[*AREAS, "kubectl"])
+    options = parser.parse_args(arguments)
+    for area in options.areas:
+        play = (
+            replay_kubectl(options.url, only=options.only)
+            if area == "kubectl"
+            else replay(options.url, area, only=options.only)
+        )
+        _print(area, play, shown=options.show)
+        if options.update:
+            update_waiting(area, play)
+
+
+if __name__ == "__main__":
+    main()
