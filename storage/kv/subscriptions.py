@@ -44,6 +44,8 @@ class Subscription:
 
     def deliver(self, batch: EventBatch) -> None:
         """Queue a batch; of several progress batches in a row only the newest says anything."""
+        if self._failure is not None:
+            return  # what comes behind a gap must not be seen
         if batch.is_progress and self._pending and self._pending[-1].is_progress:
             self._pending.pop()
         self._pending.append(batch)
