@@ -29,3 +29,13 @@ def flag(path: str) -> FieldOf:
 def count(path: str) -> FieldOf:
     """A number, 0 when it is not set."""
     return lambda obj: str(objects.get(obj, path, 0))
+
+
+def first_of(path: str, member: str) -> FieldOf:
+    """A member of the first element of a list."""
+    return lambda obj: next((str(element.get(member, "")) for element in objects.get(obj, path, ())), "")
+
+
+def nothing(_obj: Object) -> str:
+    """The field may be asked for, and is always empty."""
+    return ""

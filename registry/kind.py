@@ -54,6 +54,10 @@ class Kind:
 
     fields: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
     """Selectable fields beyond metadata.name and metadata.namespace."""
+    field_aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other words that a field selector may use, and the fields that they mean."""
+    unknown_field_message: str = "field label not supported: {name}"
+    """What a field selector hears of a field that this kind, which has fields of its own, does not offer."""
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
     ttl_seconds: int = 0
@@ -78,6 +82,18 @@ class Kind:
     @property
     def hub_version(self) -> str:
         return self.versions[0]
+
+    def field_name(self, label: str) -> str | None:
+        """The field that a word of a field selector means; None when the kind does not offer it."""
+        if label == "metadata.name" or label in self.fields:
+            return label
+        if label == "metadata.namespace" and (self.is_namespaced or not self.has_own_fields):
+            return label
+        return self.field_aliases.get(label)
+
+    @property
+    def has_own_fields(self) -> bool:
+        return bool(self.fields or self.field_aliases)
 
     def api_version(self, version: str) -> str:
         """The apiVersion of objects in one of the versions."""

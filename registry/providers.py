@@ -10,6 +10,7 @@ from registry.coordination.provider import PROVIDER as COORDINATION
 from registry.core.provider import PROVIDER as CORE
 from registry.customresources.provider import PROVIDER as CUSTOMRESOURCES
 from registry.discovery.provider import PROVIDER as DISCOVERY
+from registry.events.provider import PROVIDER as EVENTS
 from registry.flowcontrol.provider import PROVIDER as FLOWCONTROL
 from registry.networking.provider import PROVIDER as NETWORKING
 from registry.node.provider import PROVIDER as NODE
@@ -25,6 +26,7 @@ PROVIDERS: tuple[RESTStorageProvider, ...] = (
     CORE,
     APIREGISTRATION,
     APPS,
+    EVENTS,
     AUTOSCALING,
     BATCH,
     CERTIFICATES,

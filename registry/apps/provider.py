@@ -1,6 +1,5 @@
 """The apps group: its kinds."""
 
-from registry.fields import count
 from registry.generic.provider import KindsProvider
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy
@@ -41,7 +40,6 @@ KINDS = (
         strategy=Strategy(has_status=True, has_generation=True),
         status_strategy=StatusStrategy(),
         scale=Scale(),
-        fields={"status.replicas": count("status.replicas")},
     ),
     Kind(
         group=GROUP,

@@ -25,6 +25,7 @@ KINDS = (
         strategy=Strategy(has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS),
         status_strategy=StatusStrategy(),
         fields={"status.successful": count("status.succeeded")},
+        unknown_field_message="field label {quoted} not supported for Job",
     ),
 )
 

@@ -1,6 +1,6 @@
 """The core group: its kinds."""
 
-from registry.fields import count, first, flag, text
+from registry.fields import count, first, first_of, flag, nothing, text
 from registry.generic.provider import KindsProvider
 from registry.kind import ALL_VERBS, Kind, Scale
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy
@@ -19,7 +19,8 @@ POD_FIELDS = {
     "spec.serviceAccountName": text("spec.serviceAccountName"),
     "spec.hostNetwork": flag("spec.hostNetwork"),
     "status.phase": text("status.phase"),
-    "status.podIP": text("status.podIP"),
+    "status.podIP": first_of("status.podIPs", "ip"),
+    "status.podIPs": nothing,
     "status.nominatedNodeName": text("status.nominatedNodeName"),
 }
 
@@ -37,6 +38,16 @@ EVENT_FIELDS = {
     "type": text("type"),
 }
 
+EVENTS = Kind(
+    group=GROUP,
+    plural="events",
+    kind="Event",
+    short_names=("ev",),
+    strategy=Strategy(allows_create_on_update=True, garbage_collection=GarbageCollection.UNSUPPORTED),
+    fields=EVENT_FIELDS,
+    ttl_seconds=EVENT_TTL_SECONDS,
+)
+
 KINDS = (
     Kind(
         group=GROUP,
@@ -51,15 +62,7 @@ KINDS = (
         short_names=("ep",),
         strategy=Strategy(allows_create_on_update=True),
     ),
-    Kind(
-        group=GROUP,
-        plural="events",
-        kind="Event",
-        short_names=("ev",),
-        strategy=Strategy(allows_create_on_update=True, garbage_collection=GarbageCollection.UNSUPPORTED),
-        fields=EVENT_FIELDS,
-        ttl_seconds=EVENT_TTL_SECONDS,
-    ),
+    EVENTS,
     Kind(
         group=GROUP,
         plural="limitranges",
@@ -77,7 +80,7 @@ KINDS = (
         strategy=Strategy(has_status=True, check_name=names.is_dns_label),
         status_strategy=StatusStrategy(),
         returns_deleted_object=True,
-        fields={"status.phase": text("status.phase"), "name": text("metadata.name")},
+        fields={"status.phase": text("status.phase")},
     ),
     Kind(
         group=GROUP,
@@ -118,6 +121,7 @@ KINDS = (
         status_strategy=StatusStrategy(),
         returns_deleted_object=True,
         fields=POD_FIELDS,
+        field_aliases={"spec.host": "spec.nodeName"},
         triggers=("spec.nodeName",),
     ),
     Kind(

@@ -38,6 +38,7 @@ KINDS = (
         strategy=Strategy(has_generation=True),
         returns_deleted_object=True,
         fields={"spec.nodeName": text("spec.nodeName"), "spec.driver": text("spec.driver")},
+        unknown_field_message="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}",
         triggers=("spec.nodeName",),
     ),
 )

@@ -1,0 +1,1 @@
+"""events.k8s.io: the newer shape of core events."""

@@ -1,0 +1,66 @@
+r"""Field selectors: parse `spec.nodeName=n1,status.phase!=Failed` into requirements.
+
+Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; `\\\\`, `\\,` and `\\=` stand
+for the characters themselves in a value, any other backslash is refused.
+"""
+
+from collections.abc import Iterator
+
+from registry.errors import BadRequest
+from registry.kind import Kind
+from registry.quoting import quote
+from storage.selection import Operator, Requirement
+
+# In the order in which they are looked for at each position.
+_OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))
+
+
+def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
+    """The requirements of a selector. Raises BadRequest."""
+    return tuple(_requirement(term, text, kind) for term in _terms(text) if term)
+
+
+def _terms(text: str) -> Iterator[str]:
+    """The text between commas that are not escaped."""
+    start = position = 0
+    while position < len(text):
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == ",":
+            yield text[start:position]
+            start = position + 1
+        position += 1
+    yield text[start:]
+
+
+def _requirement(term: str, text: str, kind: Kind) -> Requirement:
+    for position in range(len(term)):
+        for symbol, operator in _OPERATORS:
+            if term.startswith(symbol, position):
+                name = kind.field_name(term[:position])
+                if name is None:
+                    raise BadRequest(_unknown(term[:position], kind))
+                return Requirement(name, operator, frozenset({_unescape(term[position + len(symbol) :])}))
+    raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+
+
+def _unescape(value: str) -> str:
+    if "\\" not in value:
+        return value
+    plain, position = [], 0
+    while position < len(value):
+        char = value[position]
+        if char == "\\":
+            position += 1
+            char = value[position : position + 1]
+            if char not in {"\\", ",", "="}:
+                raise BadRequest(f"invalid field selector: invalid escape sequence: \\{char}")
+        plain.append(char)
+        position += 1
+    return "".join(plain)
+
+
+def _unknown(name: str, kind: Kind) -> str:
+    if kind.has_own_fields:
+        return kind.unknown_field_message.format(name=name, quoted=quote(name))
+    return f'{quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'
