@@ -6,7 +6,7 @@ requirements are equal and hash alike, so that watchers with one selection share
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -53,6 +53,14 @@ class SelectionPredicate:
         return all(match(stored.labels) for match in self._label_matchers) and all(
             match(stored.fields) for match in self._field_matchers
         )
+
+    def select(self, objects: Sequence[StoredObject]) -> Sequence[StoredObject]:
+        """Those that are selected, in their order: one pass a requirement, each over what is left of the one before."""
+        for match in self._label_matchers:
+            objects = [stored for stored in objects if match(stored.labels)]
+        for match in self._field_matchers:
+            objects = [stored for stored in objects if match(stored.fields)]
+        return objects
 
     def field_value(self, name: str) -> str | None:
         """The one value that a field must have for an object to match, if the predicate says so."""

@@ -87,6 +87,11 @@ class StoredObject:
     def is_hydrated(self) -> bool:
         return self._data is None
 
+    def hydrate(self) -> None:
+        """Decode the stored bytes now, unless that was done. Raises Corrupt."""
+        if self._data is not None:
+            self._hydrate()
+
     def decode(self) -> Object:
         """A fresh copy that the caller owns, with its resourceVersion."""
         decoded: Object = orjson.loads(self.json)
