@@ -1,0 +1,82 @@
+"""Bookmarks: tells quiet watchers about once a minute how far they have come, so that they can come back there.
+
+A bookmark that is only as new as the resource's last event is soon too old to come back to; so the store is asked for
+its progress shortly before one is due.
+
+Must hold: only a member of a group gets one, at the fan-out's position: all that it sees up to there has been delivered
+and its initial events have ended. Without watchers that allow bookmarks nothing runs.
+"""
+
+import logging
+import random
+from collections.abc import Mapping
+
+from storage.cacher.cache_watcher import CacheWatcher
+from storage.cacher.fanout import Fanout
+from storage.clock import Clock
+from storage.errors import StorageError
+from storage.interface import Origin
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+PERIOD_SECONDS = 60.0
+JITTER = 0.1
+"""Each bookmark comes up to this share of the period early, so that those who started together do not stay together."""
+
+TICK_SECONDS = 1.0
+
+
+class Bookmarks:
+    """Sends bookmarks to the watchers of one resource."""
+
+    def __init__(self, fanout: Fanout, origin: Origin, clock: Clock, tasks: Tasks) -> None:
+        self._fanout = fanout
+        self._origin = origin
+        self._clock = clock
+        self._tasks = tasks
+        self._readers: set[CacheWatcher] = set()
+        self._is_running = False
+        self._sent = 0
+
+    def add(self, watcher: CacheWatcher) -> None:
+        """Send bookmarks to this watcher until it ends."""
+        watcher.bookmark_due = self._next_due()
+        self._readers.add(watcher)
+        if not self._is_running:
+            self._is_running = True
+            self._tasks.spawn(self._run(), name="bookmarks")
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"bookmarks": self._sent}
+
+    async def _run(self) -> None:
+        try:
+            while self._readers:
+                await self._clock.sleep(TICK_SECONDS)
+                now = self._clock.monotonic()
+                self._send(now)
+                if any(watcher.bookmark_due <= now + 2 * TICK_SECONDS for watcher in self._readers):
+                    await self._ask_for_progress()
+        finally:
+            self._is_running = False
+
+    def _send(self, now: float) -> None:
+        self._readers = {watcher for watcher in self._readers if not watcher.is_ended}
+        due = [watcher for watcher in self._readers if watcher.bookmark_due <= now and watcher.group is not None]
+        if not due:
+            return
+        for watcher in due:
+            watcher.bookmark_due = self._next_due()
+        self._fanout.send_bookmark(due)
+        self._sent += len(due)
+
+    def _next_due(self) -> float:
+        period = PERIOD_SECONDS * random.uniform(1 - JITTER, 1)  # noqa: S311 - jitter, not a secret
+        return self._clock.monotonic() + period
+
+    async def _ask_for_progress(self) -> None:
+        try:
+            await self._origin.request_progress()
+        except StorageError as exc:
+            logger.debug("progress could not be requested: %s", exc)

@@ -1,0 +1,215 @@
+"""Cacher: Storage on top of an Origin, with the resource's state and recent changes in memory.
+
+Reads and watches are answered from the cache wherever that cannot be told from reading the store; writes go through.
+Which read goes where (N > 0; "fresh" waits until the cache has come to N, see freshness.py):
+
+    match          unset, no token     0            N, limit      N, no limit    any, continue token
+    unset          newest              at hand      origin        fresh          origin
+    NotOlderThan   -                   at hand      fresh         fresh          -
+    Exact          -                   -            origin        origin         -
+
+A list of version 0 ignores its limit, as in kube-apiserver. Started by the first read, watch or wait, so that a
+resource which nobody reads costs nothing; until it is filled, gets go to the origin, lists and watches wait.
+
+The parts: a reflector fills a WatchCache, which tells a Fanout; a Feeder brings watchers in step with that.
+
+Must hold: what storage/interface.py demands of a Storage. The origin belongs to the Cacher, which closes it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from storage import listing
+from storage.cacher import scope as scopes
+from storage.cacher.bookmarks import Bookmarks
+from storage.cacher.fanout import Fanout
+from storage.cacher.feeding import Feeder
+from storage.cacher.freshness import Freshness
+from storage.cacher.pages import page_of
+from storage.cacher.progress import Progress
+from storage.cacher.readiness import Gate
+from storage.cacher.reflector import Reflector
+from storage.cacher.revision_check import RevisionCheck
+from storage.cacher.watch_cache import WatchCache
+from storage.cacher.watches import Watches
+from storage.clock import Clock, SystemClock
+from storage.errors import Closed, KeyNotFound
+from storage.interface import (
+    ListOptions,
+    ListResult,
+    Match,
+    Origin,
+    Preconditions,
+    Resource,
+    TryUpdate,
+    Validate,
+    Watch,
+    WatchOptions,
+    WatchSink,
+    accept,
+)
+from storage.stored_object import Object, StoredObject
+from storage.tasks import Tasks
+
+READY_SECONDS = 10.0
+"""How long a request waits for the cache to be filled for the first time."""
+
+
+class Cacher:
+    """The objects of one resource, cached."""
+
+    def __init__(self, origin: Origin, resource: Resource, *, clock: Clock | None = None) -> None:
+        self._origin = origin
+        self._resource = resource
+        self._clock = clock = clock or SystemClock()
+        self._tasks = tasks = Tasks()
+        self._gate = Gate(clock)
+        self._fanout = Fanout(resource.triggers, clock, on_slow=lambda watcher: self._feeder.slow_down(watcher))
+        self._cache = WatchCache(clock, self._fanout, resource.triggers)
+        self._feeder = Feeder(self._cache, self._fanout, clock, tasks)
+        self._progress = Progress(origin, clock, tasks)
+        self._reflector = Reflector(origin, self._cache, self._gate, clock=clock, on_bookmark=self._progress.answered)
+        self._freshness = Freshness(
+            origin,
+            self._cache,
+            reflector=self._reflector,
+            check=RevisionCheck(origin, tasks),
+            progress=self._progress,
+            clock=clock,
+            tasks=tasks,
+        )
+        self._watches = Watches(
+            origin,
+            self._cache,
+            freshness=self._freshness,
+            fanout=self._fanout,
+            feeder=self._feeder,
+            bookmarks=Bookmarks(self._fanout, origin, clock, tasks),
+            clock=clock,
+            tasks=tasks,
+        )
+        self._is_started = False
+
+    # Writes
+
+    async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
+        return await self._origin.create(key, obj, ttl=ttl)
+
+    async def guaranteed_update(
+        self,
+        key: str,
+        try_update: TryUpdate,
+        *,
+        ignore_not_found: bool = False,
+        preconditions: Preconditions | None = None,
+        suggestion: StoredObject | None = None,
+    ) -> StoredObject:
+        return await self._origin.guaranteed_update(
+            key,
+            try_update,
+            ignore_not_found=ignore_not_found,
+            preconditions=preconditions,
+            suggestion=self._newer(key, suggestion),
+        )
+
+    async def delete(
+        self,
+        key: str,
+        *,
+        preconditions: Preconditions | None = None,
+        validate: Validate = accept,
+        suggestion: StoredObject | None = None,
+    ) -> StoredObject:
+        return await self._origin.delete(
+            key, preconditions=preconditions, validate=validate, suggestion=self._newer(key, suggestion)
+        )
+
+    # Reads
+
+    async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
+        if not self._start() or not await self._freshness.suffices(resource_version):
+            return await self._origin.get(key, resource_version=resource_version)
+        stored = self._cache.get(key)
+        if stored is None:
+            raise KeyNotFound(key, self._cache.revision)
+        stored.hydrate()
+        return stored
+
+    async def get_list(self, key: str, options: ListOptions) -> ListResult:
+        listing.check(options)
+        if _belongs_to_origin(options):
+            return await self._origin.get_list(key, options)
+        await self.wait_until_ready()
+        scope = self._scope(key, options)
+        present = await self._freshness.present(scope, options.predicate, options.resource_version)
+        if present is None:
+            return await self._origin.get_list(key, options)
+        objects, revision = present
+        return await page_of(objects, revision, key=key, options=options, clock=self._clock)
+
+    async def count(self) -> int:
+        return len(self._cache.state) if self._start() else await self._origin.count()
+
+    # Watches
+
+    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
+        await self.wait_until_ready()
+        return await self._watches.start(self._scope(key, options), key, options=options, sink=sink)
+
+    # Life
+
+    async def wait_until_ready(self) -> None:
+        if not self._start():
+            await self._gate.wait(READY_SECONDS)
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {
+            "ready": self._gate.is_open,
+            **self._cache.statistics(),
+            "reflector": self._reflector.statistics(),
+            "reads": self._freshness.statistics(),
+            "watches": self._watches.statistics(),
+        }
+
+    async def close(self) -> None:
+        if self._gate.is_closed:
+            return
+        self._gate.close()
+        self._fanout.end_all(None)
+        self._cache.mark.fail(Closed("the cache is closed"))
+        try:
+            await self._tasks.close()
+        finally:
+            await self._origin.close()
+
+    def _start(self) -> bool:
+        """Begin to fill the cache, unless that was done; whether it is filled. Raises Closed."""
+        if self._gate.is_open:
+            return True
+        if self._gate.is_closed:
+            raise Closed("the cache is closed")
+        if not self._is_started:
+            self._is_started = True
+            name = f"reflect {self._resource.resource}.{self._resource.group}".rstrip(".")
+            self._tasks.spawn(self._reflector.run(), name=name)
+        return False
+
+    def _scope(self, key: str, options: ListOptions | WatchOptions) -> str:
+        return scopes.narrowed(
+            key, options.predicate, recursive=options.recursive, namespaced=self._resource.namespaced
+        )
+
+    def _newer(self, key: str, suggestion: StoredObject | None) -> StoredObject | None:
+        """The best guess at the current object: the cache's, unless the caller has a newer one."""
+        cached = self._cache.get(key)
+        if cached is None or (suggestion is not None and suggestion.revision > cached.revision):
+            return suggestion
+        return cached
+
+
+def _belongs_to_origin(options: ListOptions) -> bool:
+    """Whether a list is about a revision of the past, which the cache does not keep."""
+    if options.continue_token or options.match is Match.EXACT:
+        return True
+    is_cut = options.recursive and options.limit > 0
+    return options.match is Match.UNSET and is_cut and bool(options.resource_version)

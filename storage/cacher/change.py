@@ -1,0 +1,34 @@
+"""Change: one key's step from one state to the next, and the event that it is to a watcher.
+
+Must hold: the object that a deletion shows is made once, however many groups of watchers see it.
+"""
+
+from storage import watching
+from storage.interface import WatchEvent, WatchEventType
+from storage.selection import SelectionPredicate
+from storage.stored_object import StoredObject
+
+
+class Change:
+    """What was (None: nothing), what is (None: deleted), at which revision; `at` is when it came, on the clock."""
+
+    __slots__ = ("_deletion", "at", "current", "key", "previous", "revision")
+
+    def __init__(
+        self, key: str, previous: StoredObject | None, *, current: StoredObject | None, revision: int, at: float
+    ) -> None:
+        self.key = key
+        self.previous = previous
+        self.current = current
+        self.revision = revision
+        self.at = at
+        self._deletion: WatchEvent | None = None
+
+    def seen_through(self, predicate: SelectionPredicate) -> WatchEvent | None:
+        """The event for a watcher with this predicate; None when the change concerns it not at all. Raises Corrupt."""
+        event = watching.seen_through(predicate, previous=self.previous, current=self.current, revision=self.revision)
+        if event is None or event.type is not WatchEventType.DELETED:
+            return event
+        if self._deletion is None:
+            self._deletion = event
+        return self._deletion

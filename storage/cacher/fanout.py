@@ -1,0 +1,207 @@
+"""Fanout: from changes to the sinks of all watchers that see them.
+
+Changes that come within one turn of the event loop go out together: each is matched once a group, and each group gets
+one WatchBatch, which its members share with the bytes in it. A long queue goes out in several turns.
+
+Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518, the
+next one sends the rest. A watcher that has everything up to 900 already (it read the state) waits until `position` is
+900 before it joins a group; one that has seen 6 is given 7..518 from the window first.
+
+Must hold: every member of a group has been given exactly what it sees up to `position`; a turn ends between two
+revisions, never within one. A sink that fails or is slow costs the others nothing.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from storage.cacher.cache_watcher import CacheWatcher, bookmark
+from storage.cacher.change import Change
+from storage.cacher.groups import Group, Groups
+from storage.cacher.pacing import Share
+from storage.cacher.watermark import Watermark
+from storage.clock import Clock
+from storage.errors import Corrupt, StorageError
+from storage.interface import WatchBatch, WatchEvent
+
+logger = logging.getLogger(__name__)
+
+
+class Fanout:
+    """Delivers to watchers. `on_slow` takes over a watcher that does not keep up, from its own revision on."""
+
+    def __init__(self, triggers: Sequence[str], clock: Clock, on_slow: Callable[[CacheWatcher], None]) -> None:
+        self.position = Watermark()
+        self.watchers: set[CacheWatcher] = set()
+        self._clock = clock
+        self._on_slow = on_slow
+        self._groups = Groups(triggers)
+        self._queue: deque[Change] = deque()
+        self._newest = 0
+        self._is_scheduled = False
+        self._deliveries = 0
+        self._batches = 0
+        self._failed_sinks = 0
+
+    # What the cache tells
+
+    def changed(self, changes: Sequence[Change], revision: int) -> None:
+        """All that happened up to `revision`."""
+        self._newest = revision
+        if self._queue or self._groups:  # behind queued changes nothing may be left out: a group may be born meanwhile
+            self._queue.extend(changes)
+        if not self._queue:
+            self.position.advance(revision)
+        elif not self._is_scheduled:
+            self._schedule()
+
+    def restarted(self, revision: int) -> None:
+        """History was lost before `revision`: nobody can be served what lies between, so all watches end."""
+        self._queue.clear()
+        self._newest = revision
+        self.end_all(None)
+        self.position.advance(revision)
+
+    # What watchers do
+
+    def join(self, watcher: CacheWatcher) -> None:
+        """Make a watcher that has been given everything up to `position` a member of its group."""
+        assert watcher.revision == self.position.revision
+        watcher.group = self._groups.add(watcher)
+
+    def end(self, watcher: CacheWatcher, reason: StorageError | None) -> None:
+        """End a watch, wherever it is. Safe to call twice."""
+        if watcher.is_ended:
+            return
+        watcher.is_ended = True
+        watcher.initial = None
+        self.watchers.discard(watcher)
+        self._leave(watcher)
+        if watcher.feeding is not None and watcher.feeding is not asyncio.current_task():
+            watcher.feeding.cancel()
+        try:
+            watcher.sink.end(reason)
+        except Exception:  # a sink's own failure must not reach the others
+            logger.exception("the sink of a watch failed at its end")
+
+    def end_all(self, reason: StorageError | None) -> None:
+        for watcher in list(self.watchers):
+            self.end(watcher, reason)
+
+    # Delivering
+
+    def flush(self) -> None:
+        """Send a turn's worth of what is queued."""
+        if not self._queue:
+            return
+        slow: list[CacheWatcher] = []
+        seen, broken, revision = self._match()
+        for group, events in seen.items():
+            slow += self.send(list(group.members), WatchBatch(events))
+        for group, reason in broken.items():
+            for watcher in list(group.members):
+                self.end(watcher, reason)
+        self.position.advance(revision)
+        for watcher in slow:
+            self._fall_back(watcher, revision)
+        if self._queue and not self._is_scheduled:
+            self._schedule()
+
+    def send_bookmark(self, members: Iterable[CacheWatcher]) -> None:
+        """Tell some members of groups how far they have come."""
+        revision = self.position.revision
+        for watcher in self.send(members, WatchBatch((bookmark(revision),))):
+            self._fall_back(watcher, revision)
+
+    def send(self, watchers: Iterable[CacheWatcher], batch: WatchBatch) -> list[CacheWatcher]:
+        """Hand one batch to some watchers; those who have more now than they can take."""
+        slow = []
+        sent = 0
+        for watcher in watchers:
+            if watcher.is_ended:
+                continue
+            sink = watcher.sink
+            try:
+                sink.deliver(batch)
+            except Exception as exc:  # noqa: BLE001 - a sink's own failure must not reach the others
+                self._fail(watcher, exc)
+                continue
+            sent += 1
+            if sink.backlog > sink.backlog_limit:
+                slow.append(watcher)
+        self._batches += 1
+        self._deliveries += sent * len(batch.events)
+        return slow
+
+    def statistics(self) -> Mapping[str, int]:
+        return {
+            "watchers": len(self.watchers),
+            "groups": len(self._groups),
+            "members": sum(len(group.members) for group in self._groups),
+            "position": self.position.revision,
+            "queued": len(self._queue),
+            "batches": self._batches,
+            "deliveries": self._deliveries,
+            "failed_sinks": self._failed_sinks,
+        }
+
+    def _match(self) -> tuple[dict[Group, list[WatchEvent]], dict[Group, Corrupt], int]:
+        """Take a turn's worth of changes; what each group sees of them, and the revision that they end at."""
+        seen: dict[Group, list[WatchEvent]] = {}
+        broken: dict[Group, Corrupt] = {}
+        queue = self._queue
+        share = Share(self._clock)
+        is_over = False
+        while queue:
+            change = queue.popleft()
+            for group in self._groups.concerned(change):
+                if group not in broken:
+                    self._show(change, group, seen=seen, broken=broken)
+            is_over = share.step() or is_over
+            if is_over and queue and queue[0].revision != change.revision:
+                return seen, broken, change.revision
+        return seen, broken, self._newest
+
+    def _show(
+        self, change: Change, group: Group, *, seen: dict[Group, list[WatchEvent]], broken: dict[Group, Corrupt]
+    ) -> None:
+        try:
+            event = change.seen_through(group.predicate)
+            if event is None:
+                return
+            assert event.object is not None
+            event.object.hydrate()
+        except Corrupt as exc:
+            broken[group] = exc
+            return
+        events = seen.get(group)
+        if events is None:
+            seen[group] = [event]
+        else:
+            events.append(event)
+
+    def _schedule(self) -> None:
+        self._is_scheduled = True
+        asyncio.get_running_loop().call_soon(self._flush_scheduled)
+
+    def _flush_scheduled(self) -> None:
+        self._is_scheduled = False
+        self.flush()
+
+    def _fall_back(self, watcher: CacheWatcher, revision: int) -> None:
+        if watcher.is_ended:
+            return
+        self._leave(watcher)
+        watcher.revision = revision
+        self._on_slow(watcher)
+
+    def _leave(self, watcher: CacheWatcher) -> None:
+        if watcher.group is not None:
+            self._groups.discard(watcher, watcher.group)
+            watcher.group = None
+
+    def _fail(self, watcher: CacheWatcher, failure: Exception) -> None:
+        self._failed_sinks += 1
+        logger.error("the sink of a watch failed; the watch is ended", exc_info=failure)
+        self.end(watcher, failure if isinstance(failure, StorageError) else None)

@@ -1,0 +1,153 @@
+"""Feeder: brings watchers in step with the fan-out, each at the pace of its sink.
+
+A watcher starts here with the state or with what it has missed, in portions, and comes back when its sink does not
+keep up: then it waits until the sink has taken what it has, and catches up from the window. So what is held for
+a slow watcher is its sink's limit and one portion, whatever happens meanwhile.
+
+Must hold: what a watcher is given here ends exactly where its group's batches begin. A watcher whose sink stays above
+its limit for its patience, or which falls behind the window, is ended.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from storage.cacher import scope as scopes
+from storage.cacher.cache_watcher import CacheWatcher, bookmark
+from storage.cacher.fanout import Fanout
+from storage.cacher.pacing import Share
+from storage.cacher.time_budget import TimeBudget
+from storage.cacher.watch_cache import WatchCache
+from storage.clock import Clock
+from storage.errors import Corrupt, Expired, StorageError
+from storage.interface import WatchBatch, WatchEvent, WatchEventType
+from storage.tasks import Tasks
+
+GRACE_SECONDS = 5.0
+"""How long any sink may stay above its limit; the shared budget adds to it."""
+
+POLL_SECONDS = 0.02
+"""How often a sink above its limit is looked at: nothing tells when it has taken something."""
+
+
+class Feeder:
+    """Feeds the watchers that are not members of a group."""
+
+    def __init__(self, cache: WatchCache, fanout: Fanout, clock: Clock, tasks: Tasks) -> None:
+        self._cache = cache
+        self._fanout = fanout
+        self._clock = clock
+        self._tasks = tasks
+        self._budget = TimeBudget(clock)
+        self._slowed = 0
+        self._dropped = 0
+
+    def start(self, watcher: CacheWatcher) -> None:
+        """Begin a watch: a portion at once, so that a short start is over when this returns. Raises Expired."""
+        self._fanout.flush()
+        self._fanout.watchers.add(watcher)
+        try:
+            is_done = self._advance(watcher)
+        except StorageError:
+            self._fanout.watchers.discard(watcher)
+            raise
+        if not is_done:
+            self._feed(watcher)
+
+    def slow_down(self, watcher: CacheWatcher) -> None:
+        """Take over a watcher whose sink is above its limit."""
+        self._slowed += 1
+        self._feed(watcher)
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"slowed_watchers": self._slowed, "dropped_watchers": self._dropped}
+
+    def _feed(self, watcher: CacheWatcher) -> None:
+        watcher.feeding = self._tasks.spawn(self._catch_up(watcher), name="feed watcher")
+
+    async def _catch_up(self, watcher: CacheWatcher) -> None:
+        try:
+            while await self._is_taken(watcher):
+                if watcher.initial is None:
+                    await self._fanout.position.wait_until(watcher.revision)
+                if self._advance(watcher):
+                    return
+        except (Expired, Corrupt) as exc:
+            self._fanout.end(watcher, exc)
+
+    def _advance(self, watcher: CacheWatcher) -> bool:
+        """Deliver one portion; whether the watcher needs no more feeding. Raises Expired, Corrupt."""
+        share = Share(self._clock)
+        events = self._missed(watcher, share) if watcher.initial is None else _initial(watcher, share)
+        if events:
+            self._fanout.send((watcher,), WatchBatch(events))
+        if watcher.is_ended:
+            return True
+        if watcher.initial is not None or watcher.revision != self._fanout.position.revision or watcher.is_slow():
+            return False
+        self._fanout.join(watcher)
+        watcher.feeding = None
+        return True
+
+    def _missed(self, watcher: CacheWatcher, share: Share) -> list[WatchEvent]:
+        """What the watcher sees of the next changes up to the fan-out's position; its revision moves behind them."""
+        events: list[WatchEvent] = []
+        position = self._fanout.position.revision
+        is_over = False
+        for change in self._cache.window.behind(watcher.revision):
+            if change.revision > position:
+                break
+            if is_over and change.revision != watcher.revision:
+                return events
+            if scopes.holds(watcher.scope, change.key):
+                event = change.seen_through(watcher.predicate)
+                if event is not None:
+                    events.append(_readable(event))
+            watcher.revision = change.revision
+            is_over = share.step() or is_over
+        watcher.revision = max(watcher.revision, position)
+        return events
+
+    async def _is_taken(self, watcher: CacheWatcher) -> bool:
+        """Wait until the sink can take more; False when it took too long and the watch was ended."""
+        if not watcher.is_slow():
+            await asyncio.sleep(0)
+            return True
+        extra = self._budget.take()
+        deadline = self._clock.monotonic() + GRACE_SECONDS + extra
+        try:
+            while watcher.is_slow():
+                left = deadline - self._clock.monotonic()
+                if left <= 0:
+                    self._drop(watcher)
+                    return False
+                await self._clock.sleep(min(POLL_SECONDS, left))
+            return True
+        finally:
+            self._budget.give_back(min(extra, deadline - self._clock.monotonic()))
+
+    def _drop(self, watcher: CacheWatcher) -> None:
+        self._dropped += 1
+        self._fanout.end(watcher, None)
+
+
+def _initial(watcher: CacheWatcher, share: Share) -> list[WatchEvent]:
+    """What the watcher sees of the next objects of its initial state, and the mark that it was all."""
+    assert watcher.initial is not None
+    predicate = watcher.predicate
+    events: list[WatchEvent] = []
+    for stored in watcher.initial:
+        stored.hydrate()
+        if predicate.is_everything or predicate.matches(stored):
+            events.append(WatchEvent(WatchEventType.ADDED, stored, stored.revision))
+        if share.step():
+            return events
+    watcher.initial = None
+    if watcher.marks_initial:
+        events.append(bookmark(watcher.revision, ends_initial_events=True))
+    return events
+
+
+def _readable(event: WatchEvent) -> WatchEvent:
+    assert event.object is not None
+    event.object.hydrate()
+    return event

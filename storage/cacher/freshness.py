@@ -1,0 +1,121 @@
+"""Freshness: may a read be answered from the cache now, and if not, is it worth waiting?
+
+A read without a resource version asks the store for its revision (one question for all who ask at the same time) and
+waits until the cache has come there. A read of version N waits for N.
+
+Must hold: a True means that the cache has everything up to what the read demands. Where the cache cannot know that
+(the store's progress is not to be trusted, or its watch is down) or does not get there in time, the origin is read.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from storage.cacher.pacing import hydrate, within
+from storage.cacher.progress import Progress
+from storage.cacher.reflector import Reflector
+from storage.cacher.revision_check import RevisionCheck
+from storage.cacher.watch_cache import WatchCache
+from storage.clock import Clock
+from storage.errors import Closed, FutureRevision
+from storage.interface import Origin
+from storage.selection import SelectionPredicate
+from storage.stored_object import StoredObject
+from storage.tasks import Tasks
+
+PATIENCE_SECONDS = 3.0
+"""How long a read waits for the cache to come to its revision."""
+
+
+class Freshness:
+    """Decides between cache and origin, and waits."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        cache: WatchCache,
+        *,
+        reflector: Reflector,
+        check: RevisionCheck,
+        progress: Progress,
+        clock: Clock,
+        tasks: Tasks,
+    ) -> None:
+        self._origin = origin
+        self._cache = cache
+        self._reflector = reflector
+        self._check = check
+        self._progress = progress
+        self._clock = clock
+        self._tasks = tasks
+        self._arrivals: dict[int, asyncio.Task[bool]] = {}
+        """By revision: one wait for all consistent reads that were given it."""
+        self._consistent = 0
+        self._waited = 0
+        self._fallbacks = 0
+
+    async def suffices(self, resource_version: int | None) -> bool:
+        """Whether the cache can answer a read of this version; False sends it to the origin. Raises FutureRevision."""
+        if resource_version is None:
+            return await self._is_newest()
+        if resource_version <= self._cache.revision:
+            return True
+        return await self._has_reached(resource_version)
+
+    async def present(
+        self, scope: str, predicate: SelectionPredicate, resource_version: int | None
+    ) -> tuple[Sequence[StoredObject], int] | None:
+        """What the cache has for a list, and its revision; None sends it to the origin. Raises FutureRevision."""
+        if not await self.suffices(resource_version):
+            return None
+        await hydrate(self._cache.unread(scope, predicate), self._clock)
+        return self._cache.candidates(scope, predicate), self._cache.revision
+
+    def statistics(self) -> Mapping[str, int]:
+        return {
+            "consistent_reads": self._consistent,
+            "waited_reads": self._waited,
+            "fallbacks": self._fallbacks,
+            **self._check.statistics(),
+            **self._progress.statistics(),
+        }
+
+    async def _is_newest(self) -> bool:
+        self._consistent += 1
+        revision = await self._check.newest()
+        if revision <= self._cache.revision:
+            return True
+        if self._can_arrive:
+            self._waited += 1
+            if await asyncio.shield(self._arrival(revision)):
+                return True
+        self._fallbacks += 1
+        return False
+
+    async def _has_reached(self, revision: int) -> bool:
+        if not self._can_arrive:
+            self._fallbacks += 1
+            return False
+        self._waited += 1
+        if await self._arrives(revision):
+            return True
+        raise FutureRevision(revision, self._cache.revision)
+
+    @property
+    def _can_arrive(self) -> bool:
+        """Whether the cache will learn by itself that it has come to a revision."""
+        return self._reflector.is_following and self._origin.has_reliable_progress
+
+    def _arrival(self, revision: int) -> asyncio.Task[bool]:
+        arrival = self._arrivals.get(revision)
+        if arrival is None:
+            arrival = self._tasks.spawn(self._arrives(revision), name="wait for revision")
+            self._arrivals[revision] = arrival
+            arrival.add_done_callback(lambda _: self._arrivals.pop(revision, None))
+        return arrival
+
+    async def _arrives(self, revision: int) -> bool:
+        with self._progress.wanted():
+            try:
+                return await within(PATIENCE_SECONDS, self._cache.mark.wait_until(revision), self._clock)
+            except Closed:
+                return False

@@ -1,0 +1,47 @@
+"""Pages: a list's answer out of the objects that the cache has for it.
+
+Must hold: everything in a page is of the one revision at which the objects were taken, however long reading them takes;
+a page that is cut ends with the token that the origin goes on with.
+"""
+
+from collections.abc import Sequence
+
+from storage import continue_token
+from storage.cacher.pacing import hydrate
+from storage.clock import Clock
+from storage.interface import ListOptions, ListResult
+from storage.selection import SelectionPredicate
+from storage.stored_object import StoredObject
+
+STRIDE = 512
+"""How many objects are looked at together when only some are wanted."""
+
+
+async def page_of(
+    objects: Sequence[StoredObject], revision: int, *, key: str, options: ListOptions, clock: Clock
+) -> ListResult:
+    """What is selected of the objects of a list of `key`. resource_version 0 has no limit. Raises Corrupt."""
+    limit = 0 if options.resource_version == 0 or not options.recursive else options.limit
+    if not limit:
+        await hydrate(objects, clock)
+        return ListResult(options.predicate.select(objects), revision)
+    selected = await _first(limit, objects, options.predicate, clock)
+    if len(selected) < limit or selected[-1] is objects[-1]:
+        return ListResult(selected, revision)
+    token = continue_token.after(selected[-1].key.removeprefix(key), revision)
+    return ListResult(selected, revision, token, len(objects) - limit if options.predicate.is_everything else None)
+
+
+async def _first(
+    limit: int, objects: Sequence[StoredObject], predicate: SelectionPredicate, clock: Clock
+) -> list[StoredObject]:
+    """The first objects that are selected; no more are decoded than it takes to find them."""
+    selected: list[StoredObject] = []
+    stride = limit if predicate.is_everything else STRIDE
+    for start in range(0, len(objects), stride):
+        part = objects[start : start + stride]
+        await hydrate(part, clock)
+        selected.extend(predicate.select(part))
+        if len(selected) >= limit:
+            break
+    return selected[:limit]

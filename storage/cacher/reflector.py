@@ -1,0 +1,147 @@
+"""Reflector: keeps a WatchCache in step with the store: lists, watches from the list's revision, and starts again.
+
+A watch that ends is resumed behind the newest revision that the cache knows: nothing is lost and no watcher notices.
+Only when the store has compacted that revision is the list made anew.
+
+What lies between is lost then, for good: a list shows what changed but not how often, and not what came and went. The
+cache could hand out the difference as events, and every watcher would miss some without knowing. So its watchers are
+ended instead (WatchCache tells the fan-out): they come back with a revision that is too old and list, too. Each
+watch has seen every event once and in order up to its end.
+
+Must hold: the cache never goes back. A list that is older than what the cache has shown (a store that was restored, a
+member that lags) is not taken: the reflector waits and lists again.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping
+
+from storage.cacher.readiness import Gate
+from storage.cacher.watch_cache import WatchCache
+from storage.clock import Clock
+from storage.errors import Closed, Compacted, Expired, StorageError, Unavailable
+from storage.interface import ListOptions, Origin, WatchBatch, WatchEventType, WatchOptions
+from storage.stored_object import StoredObject
+
+logger = logging.getLogger(__name__)
+
+PAGE = 1_000
+"""Objects a request: small enough that taking in a page does not hold up others."""
+
+SHORTEST_PAUSE = 0.1
+LONGEST_PAUSE = 5.0
+
+
+class Reflector:
+    """Feeds one cache from its origin. `on_bookmark` is told of every sign of life that says how far the store is."""
+
+    def __init__(
+        self, origin: Origin, cache: WatchCache, gate: Gate, *, clock: Clock, on_bookmark: Callable[[], None]
+    ) -> None:
+        self._origin = origin
+        self._cache = cache
+        self._gate = gate
+        self._clock = clock
+        self._on_bookmark = on_bookmark
+        self._pause = SHORTEST_PAUSE
+        self._must_list = True
+        self._lists = 0
+        self._watches = 0
+        self._refused_lists = 0
+        self.is_following = False
+
+    async def run(self) -> None:
+        """Follow the store until cancelled or until it is closed."""
+        while True:
+            try:
+                await self._follow()
+            except Closed:
+                self._gate.close()
+                return
+            except StorageError as exc:
+                self._note(exc)
+            except Exception as exc:  # a fault of the origin must not leave a cache that is silently out of date
+                logger.exception("reflector failed")
+                self._gate.report(StorageError(f"{type(exc).__name__}: {exc}"))
+            await self._clock.sleep(self._pause * random.uniform(0.8, 1.2))  # noqa: S311 - jitter, not a secret
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+    def statistics(self) -> Mapping[str, int | bool]:
+        return {
+            "following": self.is_following,
+            "lists": self._lists,
+            "relists": max(self._lists - 1, 0),
+            "refused_lists": self._refused_lists,
+            "watches": self._watches,
+        }
+
+    async def _follow(self) -> None:
+        """One life of a watch: raises what ended it."""
+        if self._must_list:
+            await self._list()
+        session = _Session(self._take)
+        options = WatchOptions(resource_version=self._cache.revision, allow_bookmarks=True)
+        watch = await self._origin.watch("", options, session)
+        self._watches += 1
+        self.is_following = not session.ended.done()
+        try:
+            reason = await session.ended
+        finally:
+            self.is_following = False
+            watch.stop()
+        raise reason or Unavailable("the watch of the store ended")
+
+    async def _list(self) -> None:
+        objects, revision = await self._all_pages()
+        if revision < self._cache.revision:
+            self._refused_lists += 1
+            raise Unavailable(f"the store is at revision {revision}, the cache has seen {self._cache.revision}")
+        self._lists += 1
+        self._must_list = False
+        self._cache.replace(objects, revision)
+        self._gate.open()
+
+    async def _all_pages(self) -> tuple[list[StoredObject], int]:
+        objects: list[StoredObject] = []
+        token = ""
+        while True:
+            page = await self._origin.get_list("", ListOptions(limit=PAGE, continue_token=token))
+            objects.extend(page.items)
+            token = page.continue_token
+            if not token:
+                return objects, page.revision
+
+    def _take(self, batch: WatchBatch) -> None:
+        self._pause = SHORTEST_PAUSE
+        events = batch.events
+        if events[-1].type is not WatchEventType.BOOKMARK:
+            self._cache.apply(events)
+        elif self._origin.has_reliable_progress:
+            self._cache.apply(events)
+            self._on_bookmark()
+
+    def _note(self, reason: StorageError) -> None:
+        self._gate.report(reason)
+        if isinstance(reason, Expired | Compacted):
+            self._must_list = True
+        logger.info("watch of the store ended, starting it again: %s", reason)
+
+
+class _Session:
+    """The sink of one watch: passes batches on until it ends; what comes from an older watch cannot mix in."""
+
+    backlog = 0
+    backlog_limit = 0
+
+    def __init__(self, take: Callable[[WatchBatch], None]) -> None:
+        self.ended: asyncio.Future[StorageError | None] = asyncio.get_running_loop().create_future()
+        self._take = take
+
+    def deliver(self, batch: WatchBatch) -> None:
+        if not self.ended.done():
+            self._take(batch)
+
+    def end(self, reason: StorageError | None) -> None:
+        if not self.ended.done():
+            self.ended.set_result(reason)

@@ -1,0 +1,78 @@
+"""RevisionCheck: what is the store's newest revision? One question for all who ask at the same time.
+
+Whoever comes while a question is under way waits for the next one: the answer to the first may have been made before
+a write that this caller has seen complete. So at most two questions are alive for any number of callers.
+
+    A asks ──question 1──┐            B and C come now and share question 2, which starts when 1 has ended
+           B, C wait ────┴──question 2──┐
+
+Must hold: an answer was made after its caller asked. A store that answers without suspending costs no task.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from storage.errors import Closed, StorageError
+from storage.interface import Origin
+from storage.tasks import Tasks
+
+
+class RevisionCheck:
+    """Asks the origin."""
+
+    def __init__(self, origin: Origin, tasks: Tasks) -> None:
+        self._origin = origin
+        self._tasks = tasks
+        self._waiting: list[asyncio.Future[int]] | None = None
+        """Who came while a question is under way; None when there is none."""
+        self._checks = 0
+        self._shared = 0
+
+    async def newest(self) -> int:
+        """The store's revision, not older than this call. Raises what the store raises."""
+        if self._waiting is not None:
+            return await self._next(self._waiting)
+        self._waiting = []
+        self._checks += 1
+        try:
+            return await self._origin.current_revision()
+        finally:
+            if self._waiting:
+                self._tasks.spawn(self._answer(), name="check revision")
+            else:
+                self._waiting = None
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"revision_checks": self._checks, "shared_checks": self._shared}
+
+    async def _next(self, waiting: list[asyncio.Future[int]]) -> int:
+        if waiting:
+            self._shared += 1
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        waiting.append(answer)
+        return await answer
+
+    async def _answer(self) -> None:
+        """Ask for those who wait, then for those who have come meanwhile, until nobody waits."""
+        asking: list[asyncio.Future[int]] = []
+        try:
+            while self._waiting:
+                asking, self._waiting = self._waiting, []
+                self._checks += 1
+                try:
+                    _settle(asking, await self._origin.current_revision())
+                except StorageError as exc:
+                    _settle(asking, exc)
+        finally:
+            _settle(asking + (self._waiting or []), Closed("the cache is closed"))
+            self._waiting = None
+
+
+def _settle(waiting: list[asyncio.Future[int]], outcome: int | StorageError) -> None:
+    for answer in waiting:
+        if answer.done():
+            continue
+        if isinstance(outcome, StorageError):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)

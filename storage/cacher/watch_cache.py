@@ -1,0 +1,121 @@
+"""WatchCache: what the store's resource looks like and what happened to it lately, as far as the reflector has told.
+
+Pure but for the clock that stamps changes; everything happens at once, so that a reader between two awaits sees one
+revision. Decodes nothing.
+
+Must hold: state, window and revision move together; the revision never goes back; a change is taken once.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from storage.cacher import scope as scopes
+from storage.cacher.change import Change
+from storage.cacher.state import State
+from storage.cacher.watermark import Watermark
+from storage.cacher.window import Window
+from storage.clock import Clock
+from storage.interface import WatchEvent, WatchEventType
+from storage.selection import SelectionPredicate
+from storage.stored_object import StoredObject
+
+
+class Listener(Protocol):
+    """Who is told of everything that the cache takes in."""
+
+    def changed(self, changes: Sequence[Change], revision: int) -> None:
+        """All that happened up to `revision`; no changes when nothing did."""
+        ...
+
+    def restarted(self, revision: int) -> None:
+        """The state was replaced; what happened before `revision` is not known."""
+        ...
+
+
+class WatchCache:
+    """The present state and the window of changes of one resource."""
+
+    def __init__(self, clock: Clock, listener: Listener, triggers: Sequence[str] = ()) -> None:
+        self.window = Window()
+        self.mark = Watermark()
+        self.state = State()
+        self._clock = clock
+        self._listener = listener
+        self._triggers = triggers
+        self._events = 0
+
+    @property
+    def revision(self) -> int:
+        """Everything up to here is known."""
+        return self.mark.revision
+
+    # What the reflector tells
+
+    def replace(self, objects: Sequence[StoredObject], revision: int) -> None:
+        """Start from a list that is not older than what is known."""
+        assert revision >= self.revision
+        self.state.replace(objects)
+        self.window.restart(revision)
+        self.mark.advance(revision)
+        self._listener.restarted(revision)
+
+    def apply(self, events: Sequence[WatchEvent]) -> None:
+        """Take one batch of the store's watch: whole revisions in order, and bookmarks."""
+        known, now = self.mark.revision, self._clock.monotonic()
+        changes = []
+        for event in events:
+            if event.revision > known and event.object is not None:
+                change = self._change(event, event.object, now)
+                if change is not None:
+                    changes.append(change)
+                    self.window.append(change)
+        revision = events[-1].revision
+        if revision > known:
+            self._events += len(changes)
+            self.mark.advance(revision)
+            self._listener.changed(changes, revision)
+
+    # What readers ask
+
+    def get(self, key: str) -> StoredObject | None:
+        """The object as it is at `revision`."""
+        return self.state.get(key)
+
+    def unread(self, scope: str, predicate: SelectionPredicate) -> Sequence[StoredObject]:
+        """What should be decoded before `candidates` is asked, so that it need not."""
+        trigger = self._trigger(scope, predicate)
+        return self.state.unread(trigger[0]) if trigger else ()
+
+    def candidates(self, scope: str, predicate: SelectionPredicate) -> Sequence[StoredObject]:
+        """The objects of a scope at `revision`, in key order, less those that an index knows the predicate refuses."""
+        trigger = self._trigger(scope, predicate)
+        if trigger is None:
+            return self.state.within(scope)
+        field, value = trigger
+        return self.state.having(field, value, scope=scope)
+
+    def statistics(self) -> Mapping[str, object]:
+        return {
+            "revision": self.revision,
+            "objects": len(self.state),
+            "events_applied": self._events,
+            "window": self.window.statistics(),
+        }
+
+    def _change(self, event: WatchEvent, stored: StoredObject, now: float) -> Change | None:
+        if event.type is not WatchEventType.DELETED:
+            previous = self.state.put(stored)
+            return Change(stored.key, previous, current=stored, revision=event.revision, at=now)
+        previous = self.state.remove(stored.key)
+        if previous is None:
+            return None
+        return Change(stored.key, previous, current=None, revision=event.revision, at=now)
+
+    def _trigger(self, scope: str, predicate: SelectionPredicate) -> tuple[str, str] | None:
+        if not predicate.fields or scopes.is_single(scope):
+            return None
+        for field in self._triggers:
+            value = predicate.field_value(field)
+            if value is not None:
+                return field, value
+        return None

@@ -1,0 +1,103 @@
+"""Watches: where a client's watch begins, and what it is shown first.
+
+Behind a revision of the past it begins in the window, with a state it begins at that state's revision; from then on the
+Feeder has it. A state that is not there yet (a revision of the future) is waited for, however long that takes.
+
+Must hold: the state that a watch without a version begins with is the newest one; the changes that follow are those
+behind the state's revision, wherever the state was read.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from storage.cacher.bookmarks import Bookmarks
+from storage.cacher.cache_watcher import CacheWatcher
+from storage.cacher.fanout import Fanout
+from storage.cacher.feeding import Feeder
+from storage.cacher.freshness import Freshness
+from storage.cacher.watch_cache import WatchCache
+from storage.clock import Clock
+from storage.errors import FutureRevision, StorageError
+from storage.interface import ListOptions, Match, Origin, WatchOptions, WatchSink
+from storage.stored_object import StoredObject
+from storage.tasks import Tasks
+
+FUTURE_CHECK_SECONDS = 0.25
+
+
+class Watches:
+    """Starts watches on one cache."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        cache: WatchCache,
+        *,
+        freshness: Freshness,
+        fanout: Fanout,
+        feeder: Feeder,
+        bookmarks: Bookmarks,
+        clock: Clock,
+        tasks: Tasks,
+    ) -> None:
+        self._origin = origin
+        self._cache = cache
+        self._freshness = freshness
+        self._fanout = fanout
+        self._feeder = feeder
+        self._bookmarks = bookmarks
+        self._clock = clock
+        self._tasks = tasks
+
+    async def start(self, scope: str, key: str, *, options: WatchOptions, sink: WatchSink) -> CacheWatcher:
+        """Begin to deliver. Raises Expired and whatever else is wrong from the start."""
+        watcher = CacheWatcher(sink, self._stop, scope=scope, options=options)
+        version = options.resource_version or 0
+        if version > self._cache.revision and options.send_initial_events:
+            self._fanout.watchers.add(watcher)
+            watcher.feeding = self._tasks.spawn(self._begin_later(watcher, key, options), name="await state")
+            return watcher
+        if options.send_initial_events or not version:
+            watcher.show_first(*await self._state(watcher, key, options))
+        self._begin(watcher)
+        return watcher
+
+    def statistics(self) -> Mapping[str, int]:
+        return {**self._fanout.statistics(), **self._feeder.statistics(), **self._bookmarks.statistics()}
+
+    def _stop(self, watcher: CacheWatcher) -> None:
+        self._fanout.end(watcher, None)
+
+    def _begin(self, watcher: CacheWatcher) -> None:
+        self._feeder.start(watcher)
+        if watcher.allows_bookmarks:
+            self._bookmarks.add(watcher)
+
+    async def _begin_later(self, watcher: CacheWatcher, key: str, options: WatchOptions) -> None:
+        try:
+            state = None
+            while state is None:
+                try:
+                    state = await self._state(watcher, key, options)
+                except FutureRevision:
+                    await self._clock.sleep(FUTURE_CHECK_SECONDS)
+            watcher.show_first(*state)
+            self._begin(watcher)
+        except StorageError as exc:
+            self._fanout.end(watcher, exc)
+
+    async def _state(
+        self, watcher: CacheWatcher, key: str, options: WatchOptions
+    ) -> tuple[Sequence[StoredObject], int]:
+        """The state that a watch begins with; the origin's, where the cache's is not fresh enough."""
+        version = options.resource_version
+        present = await self._freshness.present(watcher.scope, options.predicate, version)
+        if present is not None:
+            return present
+        list_options = ListOptions(
+            resource_version=version,
+            match=Match.NOT_OLDER_THAN if version else Match.UNSET,
+            predicate=options.predicate,
+            recursive=options.recursive,
+        )
+        listed = await self._origin.get_list(key, list_options)
+        return listed.items, listed.revision

@@ -1,0 +1,74 @@
+"""Window: the recent changes, as many as the churn makes worth keeping.
+
+A watcher that comes back within a minute or so finds there what it has missed. The capacity doubles when the window is
+full of changes that are all fresh, and halves when even its newest quarter is not.
+
+    floor 7: | 8 PUT a | 9 PUT b | 9 DEL c | 12 PUT a |     a watch behind 7, 8, 9... can be served, one behind 6 not
+
+Must hold: behind the floor nothing is missing; changes lie in order of revision, those of one revision together.
+"""
+
+import bisect
+import itertools
+from collections import deque
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+
+from storage.cacher.change import Change
+from storage.errors import Expired
+
+SMALLEST = 100
+LARGEST = 102_400
+
+FRESH_SECONDS = 75.0
+"""A bookmark comes about once a minute: what came after the last one should still be here when its reader returns."""
+
+_REVISION = attrgetter("revision")
+
+
+class Window:
+    """A sliding window of changes."""
+
+    def __init__(self) -> None:
+        self._changes: deque[Change] = deque()
+        self._capacity = SMALLEST
+        self._floor = 0
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    def restart(self, revision: int) -> None:
+        """Forget everything: history begins behind `revision`."""
+        self._changes.clear()
+        self._floor = revision
+
+    def append(self, change: Change) -> None:
+        """Take the newest change."""
+        if len(self._changes) >= self._capacity:
+            self._make_room(change.at)
+        self._changes.append(change)
+
+    def check(self, revision: int) -> None:
+        """Raise Expired if changes behind `revision` have been forgotten."""
+        if revision < self._floor:
+            raise Expired(f"too old resource version: {revision} ({self._floor})")
+
+    def behind(self, revision: int) -> Iterator[Change]:
+        """The changes behind `revision`; to be used up before the window takes another one. Raises Expired."""
+        self.check(revision)
+        if not self._changes or self._changes[-1].revision <= revision:
+            return iter(())
+        first = bisect.bisect_right(self._changes, revision, key=_REVISION)
+        return itertools.islice(self._changes, first, None)
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"length": len(self._changes), "capacity": self._capacity, "floor": self._floor}
+
+    def _make_room(self, now: float) -> None:
+        changes = self._changes
+        if now - changes[0].at < FRESH_SECONDS:
+            self._capacity = min(2 * self._capacity, LARGEST)
+        elif now - changes[-(self._capacity // 4)].at > FRESH_SECONDS:
+            self._capacity = max(self._capacity // 2, SMALLEST)
+        while len(changes) >= self._capacity:
+            self._floor = changes.popleft().revision
