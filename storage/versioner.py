@@ -9,6 +9,7 @@ from typing import Any
 from storage.errors import InvalidOptions
 
 MAX_REVISION = 2**63 - 1
+SET_ON_CREATE = "resourceVersion should not be set on objects to be created"
 
 
 def set_resource_version(obj: dict[str, Any], revision: int) -> None:

@@ -28,7 +28,7 @@ class Writer:
     async def create(self, key: str, obj: Object, ttl: int) -> StoredObject:
         """Put an object that does not exist yet."""
         if obj["metadata"].get("resourceVersion"):
-            raise InvalidOptions("resourceVersion should not be set on objects to be created")
+            raise InvalidOptions(versioner.SET_ON_CREATE)
         codec.to_json(obj)
         write = await self.put(key, obj, ttl=ttl, expected_mod_revision=0)
         if not write.succeeded:
