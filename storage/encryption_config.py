@@ -44,12 +44,14 @@ class GroupResource:
 
 def _seconds(text: Any) -> float:
     """Go's notation of durations: 3s, 1m30s, 250ms."""
-    if not isinstance(text, str) or not (match := re.fullmatch(r"([+-]?)((?:[0-9.]+(?:ns|us|µs|ms|s|m|h))+|0)", text)):
+    if not isinstance(text, str) or not _DURATION.fullmatch(text):
         raise ValueError("not a duration like 3s or 250ms")
-    parts = re.findall(r"([0-9.]+)([a-zµ]+)", match[2])
-    return (-1 if match[1] == "-" else 1) * sum(float(number) * _UNITS[unit] for number, unit in parts)
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    return -seconds if text.startswith("-") else seconds
 
 
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
+_DURATION = re.compile(rf"[+-]?(?:0|(?:{_PART.pattern})+)")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 

@@ -8,24 +8,24 @@ from typing import Any
 
 import yaml
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+class _Loader(yaml.SafeLoader):
+    """The loader in Python: the one in C overflows its stack on deep nesting and takes the process with it."""
 
-class _Loader(_Base):  # type: ignore[misc] # the base is chosen by what PyYAML was built with
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} already set", key.start_mark)
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
-        constructed: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return constructed
+            if isinstance(key, yaml.ScalarNode):
+                seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
 
 
 def load(data: bytes) -> Any:
     """The one document in the file. Raises ValueError."""
     try:
-        return yaml.load(data, Loader=_Loader)  # noqa: S506 - a safe loader, told so by its base
+        return yaml.load(data, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark or exc.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
