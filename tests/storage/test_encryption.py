@@ -360,6 +360,38 @@ class TestKms:
 
         assert writer(encryption.transformer("", "secrets")) == b"k8s:enc:aescbc:v1:a"
 
+    async def test_a_start_that_is_given_up_lets_go_of_the_plugin(self, start: Starter, plugin: KmsPlugin) -> None:
+        plugin.may_answer.clear()
+        starting = asyncio.ensure_future(start(configuration(rule(["secrets"], kms(plugin.endpoint)))))
+        assert await plugin.asked.get() == "Status"
+
+        starting.cancel()
+
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+
+    async def test_closing_during_a_reload_lets_readers_of_the_old_plugin_finish(
+        self, start: Starter, path: Path, plugin: KmsPlugin
+    ) -> None:
+        content = configuration(rule(["secrets"], kms(plugin.endpoint)))
+        stored = at_once((await start(content)).transformer("", "secrets").to_storage(b"value", CONTEXT))
+        encryption = await start(content, reloads=True)
+        plugin.asked = asyncio.Queue()
+        plugin.may_answer.clear()
+        reader = asyncio.ensure_future(encryption.transformer("", "secrets").from_storage(stored, CONTEXT))
+        assert await plugin.asked.get() == "Decrypt"
+        put(path, configuration(rule(["secrets"], keyed("aescbc", "a"))))
+        reloading = asyncio.ensure_future(encryption.reload())
+        await turns()
+
+        reloading.cancel()
+        closing = asyncio.ensure_future(encryption.close())
+        await turns()
+        plugin.may_answer.set()
+        await closing
+
+        assert (await reader).data == b"value"
+
     async def test_a_closed_server_asks_no_plugin(self, start: Starter, plugin: KmsPlugin) -> None:
         encryption = await start(configuration(rule(["secrets"], kms(plugin.endpoint))))
         other = await start(configuration(rule(["secrets"], kms(plugin.endpoint))))

@@ -58,7 +58,8 @@ class ReadKeys:
 
     async def close(self) -> None:
         """Let everybody who waits for the plugin have an answer. Safe to call twice."""
-        await asyncio.gather(*self._fetching.values())
+        if self._fetching:
+            await asyncio.wait(self._fetching.values())
         await self._tasks.close()
 
     async def _ask(self, data_key: envelope.DataKey) -> Cipher | PluginFailed:

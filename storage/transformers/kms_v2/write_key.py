@@ -95,6 +95,8 @@ class WriteKeys:
     def _settle(self, problem: str) -> None:
         if problem and problem != self._problem:
             logger.error("KMS provider %s is not healthy: %s", self._name, problem)
+        if self._problem and not problem:
+            logger.info("KMS provider %s is healthy", self._name)
         self._problem = problem
         self._failed_checks += bool(problem)
         self._stands_until = self._clock.monotonic() + (_BAD_FOR_SECONDS if problem else _GOOD_FOR_SECONDS)
