@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from storage.errors import StorageError
 from storage.interface import (
@@ -15,6 +15,7 @@ from storage.interface import (
     WatchEvent,
     WatchEventType,
     WatchOptions,
+    WatchSink,
 )
 from storage.selection import Operator, Requirement, SelectionPredicate
 from storage.stored_object import Object, StoredObject
@@ -117,6 +118,12 @@ async def while_time_goes_by(work: Coroutine[Any, Any, T], elapse: Elapse) -> T:
     return await task
 
 
+class Watchable(Protocol):
+    """What can be watched: a Storage, or what stands in front of one."""
+
+    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch: ...
+
+
 class Watcher:
     """A sink that tests read from. `limit` is its backlog limit."""
 
@@ -130,7 +137,7 @@ class Watcher:
         self._watch: Watch | None = None
 
     @classmethod
-    async def on(cls, storage: Storage, key: str = "", *, limit: int = 10_000, **options: Any) -> Self:
+    async def on(cls, storage: Watchable, key: str = "", *, limit: int = 10_000, **options: Any) -> Self:
         """A watcher that has been started."""
         watcher = cls(limit=limit)
         watcher._watch = await storage.watch(key, WatchOptions(**options), watcher)
