@@ -178,6 +178,7 @@ async def accept(_current: StoredObject) -> None:
 class Resource:
     """What storage has to know about the objects that it keeps.
 
+    type_meta: the apiVersion and kind that stored values carry; the objects themselves go without, here and above.
     fields: the selectable fields of an object beyond metadata.name and metadata.namespace.
     triggers: selectable fields by which many watchers select one value each (spec.nodeName): the Cacher indexes them.
     """
@@ -185,6 +186,7 @@ class Resource:
     group: str
     resource: str
     namespaced: bool
+    type_meta: Mapping[str, str] = field(default_factory=dict)
     fields: Callable[[Object], Mapping[str, str]] = field(default=lambda _obj: {})
     triggers: Sequence[str] = ()
 

@@ -8,7 +8,7 @@ cannot be read is Corrupt and names the whole key; what was written with another
 is stale.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from storage import codec as codecs
 from storage.codec import Codec
@@ -26,6 +26,7 @@ class Records:
         if not prefix.endswith("/"):
             raise ValueError(f"the prefix of a resource's keys ends with a slash: {prefix!r}")
         self._prefix = prefix.encode()
+        self._type_meta = dict(resource.type_meta)
         self._codec = codec
         self._transformer = transformer
         self._reader = reader_of(resource)
@@ -68,7 +69,7 @@ class Records:
 
     async def write(self, key: bytes, obj: Object) -> bytes:
         """The value to store for an object, whose resourceVersion is cleared. Raises NotStorable, Unavailable."""
-        data = self._codec.encode(obj)
+        data = self._codec.encode(self._type_meta | obj)
         if self._transformer.is_identity:
             return data
         return await self._transformer.to_storage(data, key)
@@ -84,15 +85,19 @@ _NO_PARTS = frozenset(("", ".", ".."))
 def reader_of(resource: Resource) -> Reader:
     """How the objects of a resource are read: fields are its own, its name and, if it has one, its namespace."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
-    return Reader(decode=_decoder(name), fields=_namespaced(resource) if resource.namespaced else _unscoped(resource))
+    decode = _decoder(name, tuple(resource.type_meta))
+    return Reader(decode=decode, fields=_namespaced(resource) if resource.namespaced else _unscoped(resource))
 
 
-def _decoder(name: str) -> Callable[[bytes], Object]:
+def _decoder(name: str, type_meta: Sequence[str]) -> Callable[[bytes], Object]:
     def decode(data: bytes) -> Object:
         try:
-            return codecs.decode(data)
+            obj = codecs.decode(data)
         except ValueError as exc:
             raise ValueError(f"{name}: {exc}") from exc
+        for member in type_meta:
+            obj.pop(member, None)
+        return obj
 
     return decode
 

@@ -69,6 +69,7 @@ def resource_of(kind: Kind) -> Resource:
         group=kind.group,
         resource=kind.plural,
         namespaced=kind.is_namespaced,
+        type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.hub_version)},
         fields=fields,
         triggers=kind.triggers,
     )
