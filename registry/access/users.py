@@ -1,7 +1,7 @@
 """UserInfo: who makes a request. Knows neither how that was found out nor what follows from it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ALL_AUTHENTICATED = "system:authenticated"
 ALL_UNAUTHENTICATED = "system:unauthenticated"
@@ -19,3 +19,10 @@ class UserInfo:
 
 
 ANONYMOUS = UserInfo(name="system:anonymous", groups=(ALL_UNAUTHENTICATED,))
+
+
+def authenticated(user: UserInfo) -> UserInfo:
+    """The user as a member of the group of all who have proved who they are."""
+    if ALL_AUTHENTICATED in user.groups or ALL_UNAUTHENTICATED in user.groups:
+        return user
+    return replace(user, groups=(*user.groups, ALL_AUTHENTICATED))

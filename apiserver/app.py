@@ -1,0 +1,91 @@
+"""The app: the whole way of a request in one place, its filters in their order and the routes behind them.
+
+Handlers for more paths are added to `routes`, filters to `chain`; neither knows of the other. Must hold: nothing is
+read, counted or decided about a request outside of this list.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+from apiserver.connections import RequestHandler
+from apiserver.context import Filter, compose
+from apiserver.draining import Draining
+from apiserver.endpoints import health, version
+from apiserver.filters import (
+    audit_id,
+    authentication,
+    authorization,
+    errors,
+    http_logging,
+    request_info,
+    sending,
+)
+from apiserver.filters.authentication import TokenAuthenticator
+from apiserver.filters.deadlines import Deadlines
+from apiserver.filters.flow_control import FlowControl
+from apiserver.logs import HTTP_VERBOSITY
+from apiserver.routing import Routes
+from apiserver.settings import Settings
+from storage.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the app is made of. The server makes and ends them."""
+
+    settings: Settings
+    clock: Clock
+    draining: Draining
+    deadlines: Deadlines
+    flow_control: FlowControl
+    authenticate_token: TokenAuthenticator
+    storage: health.StorageProbe
+    start_up: health.StartUp
+
+
+def routes(parts: Parts) -> Routes:
+    """Everything that is served, by path."""
+    checks = health.handlers(parts.storage, parts.start_up, parts.draining)
+    show_version = version.handler()
+    return Routes(
+        exact={**checks, "/version": show_version},
+        prefixes={"/version/": show_version},
+    )
+
+
+def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
+    """Everything that happens to a request before its handler, outermost first."""
+    settings = parts.settings
+    return [
+        *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
+        errors.with_errors,
+        request_info.with_request_info,
+        parts.deadlines.with_deadline,
+        partial(sending.with_sending, draining=parts.draining),
+        authenticate,
+        parts.flow_control.with_limits,
+        partial(
+            authorization.with_authorization,
+            authorizers=authorization.authorizers_of(settings.authorization_mode),
+        ),
+    ]
+
+
+def secure(parts: Parts) -> RequestHandler:
+    """The app of the secure port."""
+    authenticate = partial(
+        authentication.with_authentication,
+        authenticate_token=parts.authenticate_token,
+        allow_anonymous=parts.settings.anonymous_auth,
+    )
+    return _assembled(parts, authenticate)
+
+
+def insecure(parts: Parts) -> RequestHandler:
+    """The app of the insecure port: everybody is an administrator."""
+    return _assembled(parts, authentication.with_unsecured_user)
+
+
+def _assembled(parts: Parts, authenticate: Filter) -> RequestHandler:
+    handler = compose(chain(parts, authenticate), routes(parts).dispatch)
+    return audit_id.entry(handler, parts.clock)

@@ -1,0 +1,101 @@
+"""Connections: aiohttp's server, made to accept what kube-apiserver accepts and to refuse the rest as HTTP does.
+
+The only file that knows how aiohttp turns bytes into requests. Must hold: a connection's client certificate is read
+once; nothing in a request is decompressed; what is no HTTP gets a short 4xx and a closed connection, and no traceback.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+
+from apiserver import client_certificates, responses
+from registry import errors
+from registry.access.users import UserInfo
+
+_LINE_LIMIT = 128 * 1024
+_FIELD_LIMIT = 64 * 1024
+_KEEPALIVE_SECONDS = 120
+_LINGERING_SECONDS = 2
+
+RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class Connection(web.RequestHandler):
+    """One client's connection."""
+
+    __slots__ = ("_has_read_certificate", "_user")
+
+    def __init__(self, manager: web.Server, **kwargs: Any) -> None:
+        super().__init__(manager, **kwargs)
+        self._has_read_certificate = False
+        self._user: UserInfo | None = None
+
+    @property
+    def certificate_user(self) -> UserInfo | None:
+        """The user of the client certificate, which the handshake has verified; None without one."""
+        if not self._has_read_certificate:
+            self._user = self._read_certificate()
+            self._has_read_certificate = True
+        return self._user
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what could not be read as a request; what could be is answered in filters/errors.py."""
+        if isinstance(exc, BadHttpMethod):
+            body = responses.dump(errors.RouteMethodNotAllowed().status(), is_pretty=False)
+            response = web.Response(body=body, status=405, content_type=responses.JSON)
+        elif isinstance(exc, LineTooLong):
+            response = web.Response(text="431 Request Header Fields Too Large", status=431)
+        else:
+            response = web.Response(text=f"{status} Bad Request", status=status)
+        response.force_close()
+        return response
+
+    def _read_certificate(self) -> UserInfo | None:
+        tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
+        if not isinstance(tls, ssl.SSLObject):
+            return None
+        encoded = tls.getpeercert(binary_form=True)
+        subject = tls.getpeercert()
+        return client_certificates.user_of(subject, encoded) if encoded and subject else None
+
+
+class Connections(web.Server):
+    """All connections of one listener, and the handler that serves them."""
+
+    def __init__(self, handler: RequestHandler) -> None:
+        super().__init__(handler, request_factory=_request, handler_cancellation=True)
+
+    def __call__(self) -> web.RequestHandler:
+        return Connection(
+            self,
+            loop=asyncio.get_running_loop(),
+            access_log=None,
+            auto_decompress=False,
+            keepalive_timeout=_KEEPALIVE_SECONDS,
+            lingering_time=_LINGERING_SECONDS,
+            max_line_size=_LINE_LIMIT,
+            max_field_size=_FIELD_LIMIT,
+        )
+
+
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> web.BaseRequest:
+    return web.BaseRequest(message, payload, protocol, writer, task, asyncio.get_running_loop())

@@ -1,0 +1,44 @@
+"""RequestContext, Handler and Filter: what a request carries on its way, and how the way is put together.
+
+A filter takes the next handler and returns a handler; what it finds out it hands on as a new context. Nothing is
+hidden in context variables or on the request. Must hold: a context never changes; a filter that is not there
+costs nothing. (A NamedTuple: four are made for each request, in half of the time that frozen dataclasses take.)
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from aiohttp import web
+
+from apiserver.request_info import UNRESOLVED, RequestInfo
+from apiserver.urls import NO_QUERY, Query
+from apiserver.warning_headers import Warnings
+from registry.access.users import ANONYMOUS, UserInfo
+
+
+class RequestContext(NamedTuple):
+    """What is known of a request. Filters fill it in the order of app.py.
+
+    received, deadline: on the clock's monotonic scale; a deadline of 0 is none.
+    path: decoded. user: ANONYMOUS until authentication has run. warnings: the one part that grows.
+    """
+
+    audit_id: str
+    received: float
+    warnings: Warnings
+    path: str = ""
+    query: Query = NO_QUERY
+    info: RequestInfo = UNRESOLVED
+    user: UserInfo = ANONYMOUS
+    deadline: float = 0.0
+
+
+Handler = Callable[[web.BaseRequest, RequestContext], Awaitable[web.StreamResponse]]
+Filter = Callable[[Handler], Handler]
+
+
+def compose(filters: Sequence[Filter], handler: Handler) -> Handler:
+    """The handler with the filters around it, the first one outermost."""
+    for wrap in reversed(filters):
+        handler = wrap(handler)
+    return handler

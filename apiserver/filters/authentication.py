@@ -1,0 +1,79 @@
+"""Authentication: who makes a request, by client certificate, then bearer token, then not at all.
+
+Must hold: a token that is not known is refused even where anonymous requests are allowed; no token is ever logged or
+answered. The insecure port knows no users: whoever reaches it from this machine is an administrator, so that what a
+browser might send there on a stranger's behalf is refused.
+"""
+
+from collections.abc import Callable
+from ipaddress import ip_address
+
+from aiohttp import hdrs, web
+
+from apiserver.connections import Connection
+from apiserver.context import Handler, RequestContext
+from registry import errors
+from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
+
+_SPACE_WARNING = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+_UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATED))
+
+TokenAuthenticator = Callable[[str], UserInfo | None]
+"""The user of a bearer token; None when it is not known."""
+
+
+def with_authentication(handler: Handler, *, authenticate_token: TokenAuthenticator, allow_anonymous: bool) -> Handler:
+    """Find the user of a request, or answer 401."""
+
+    async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        user = connection.certificate_user
+        if user is None:
+            user = _token_user(request, context, authenticate_token)
+        if user is None and allow_anonymous:
+            user = ANONYMOUS
+        if user is None:
+            raise errors.Unauthorized
+        return await handler(request, context._replace(user=user))
+
+    return authenticated
+
+
+def with_unsecured_user(handler: Handler) -> Handler:
+    """Let everybody in, except for browsers that are made to ask by a page from elsewhere."""
+
+    async def trusted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        if hdrs.ORIGIN in request.headers or not _is_loopback(request.headers.get(hdrs.HOST, "")):
+            raise errors.Forbidden(None, "", why="the insecure port serves clients on this machine only")
+        return await handler(request, context._replace(user=_UNSECURED))
+
+    return trusted
+
+
+def _token_user(
+    request: web.BaseRequest, context: RequestContext, authenticate_token: TokenAuthenticator
+) -> UserInfo | None:
+    scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
+    if not credentials or scheme.lower() != "bearer":
+        return None
+    token, has_more, _ = credentials.partition(" ")
+    if not token:
+        if has_more:
+            context.warnings.add(_SPACE_WARNING)
+        return None
+    user = authenticate_token(token)
+    if user is None:
+        raise errors.Unauthorized
+    return user
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a Host header names this machine: a page that was led here by DNS brings a name of its own."""
+    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

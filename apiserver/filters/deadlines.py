@@ -1,0 +1,120 @@
+"""Deadlines: a request that is not long-running ends in time, with 504 when its answer has not begun.
+
+One sleeper for all requests instead of a timer for each: it wakes at the earliest deadline, and with one timeout for
+nearly all of them new deadlines come later than the ones it knows. Must hold: the deadline is the shorter one of
+--request-timeout and the client's `timeout`, counted from the arrival of the request; `wait_until_idle` returns when
+no such request is left.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from apiserver import durations
+from apiserver.context import Handler, RequestContext
+from apiserver.urls import Query
+from registry import errors
+from storage.clock import Clock
+from storage.tasks import Tasks
+
+_NEVER = float("inf")
+
+
+@dataclass(slots=True)
+class _Limited:
+    """One running request."""
+
+    task: "asyncio.Task[object]"
+    deadline: float
+    is_expired: bool = False
+
+
+class Deadlines:
+    """Knows the requests that are running, and ends those that take too long."""
+
+    def __init__(self, clock: Clock, *, timeout: float) -> None:
+        self._clock = clock
+        self._timeout = timeout
+        self._running: dict[int, _Limited] = {}
+        self._tasks = Tasks()
+        self._sleeper: asyncio.Task[None] | None = None
+        self._wakes_at = _NEVER
+        self._idle: asyncio.Event | None = None
+
+    def with_deadline(self, handler: Handler) -> Handler:
+        """Limit the time of a request."""
+
+        async def limited(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            if context.info.is_long_running:
+                return await handler(request, context)
+            deadline = context.received + self._timeout_of(context.query)
+            running = self._enter(deadline)
+            try:
+                return await handler(request, context._replace(deadline=deadline))
+            except asyncio.CancelledError:
+                if running.is_expired and running.task.uncancel() == 0:
+                    raise errors.Timeout("request did not complete within the allotted timeout") from None
+                raise
+            finally:
+                self._leave(running)
+
+        return limited
+
+    @property
+    def running(self) -> int:
+        """How many requests are under way."""
+        return len(self._running)
+
+    async def wait_until_idle(self) -> None:
+        """Return when no request with a deadline is under way."""
+        self._idle = asyncio.Event()
+        if self._running:
+            await self._idle.wait()
+
+    async def close(self) -> None:
+        """End the sleeper."""
+        await self._tasks.close()
+
+    def _timeout_of(self, query: Query) -> float:
+        values = query.get("timeout")
+        if not values or not values[0]:
+            return self._timeout
+        try:
+            wanted = durations.parse(values[0])
+        except durations.Invalid as exc:
+            raise errors.BadRequest(f"invalid timeout specified in the request URL - {exc}") from exc
+        return min(wanted, self._timeout) if wanted > 0 else self._timeout
+
+    def _enter(self, deadline: float) -> _Limited:
+        task = asyncio.current_task()
+        assert task is not None
+        running = _Limited(task, deadline)
+        self._running[id(running)] = running
+        if deadline < self._wakes_at:
+            self._wake_at(deadline)
+        return running
+
+    def _leave(self, running: _Limited) -> None:
+        del self._running[id(running)]
+        if self._idle is not None and not self._running:
+            self._idle.set()
+
+    def _wake_at(self, deadline: float) -> None:
+        if self._sleeper is not None:
+            self._sleeper.cancel()
+        self._wakes_at = deadline
+        self._sleeper = self._tasks.spawn(self._watch(), name="request deadlines")
+
+    async def _watch(self) -> None:
+        """Sleep to the earliest deadline and end what is over, until nothing is running."""
+        while self._wakes_at is not _NEVER:
+            await self._clock.sleep(self._wakes_at - self._clock.monotonic())
+            now = self._clock.monotonic()
+            for running in self._running.values():
+                if running.deadline <= now and not running.is_expired:
+                    running.is_expired = True
+                    running.task.cancel()
+            pending = (running.deadline for running in self._running.values() if not running.is_expired)
+            self._wakes_at = min(pending, default=_NEVER)
+        self._sleeper = None

@@ -1,0 +1,41 @@
+"""Errors: the one place where exceptions become answers.
+
+Must hold: a StatusError is answered with its Status; anything else is our fault, logged with the audit id and answered
+with a 500 that tells nothing of it; once the first byte of an answer is out, a failure closes the connection.
+"""
+
+import logging
+
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.context import Handler, RequestContext
+from registry import errors
+
+logger = logging.getLogger(__name__)
+
+
+def with_errors(handler: Handler) -> Handler:
+    """Answer failures."""
+
+    async def guarded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        try:
+            return await handler(request, context)
+        except errors.StatusError as failure:
+            return _answer(request, context, failure)
+        except ConnectionError:
+            raise  # the client is gone: aiohttp forgets the request
+        except Exception:
+            logger.exception("%s %s failed (audit id %s)", request.method, request.raw_path, context.audit_id)
+            why = f"this request caused apiserver to panic. Look in the logs for details (audit id {context.audit_id})."
+            return _answer(request, context, errors.InternalError(why))
+
+    return guarded
+
+
+def _answer(request: web.BaseRequest, context: RequestContext, failure: errors.StatusError) -> web.StreamResponse:
+    if request.writer.output_size == 0:
+        return responses.error(request, context, failure)
+    if request.transport is not None:
+        request.transport.abort()
+    raise ConnectionResetError("the answer had begun when it failed") from failure

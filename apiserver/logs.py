@@ -1,0 +1,64 @@
+"""Logs: to stderr, a line each, as text the way klog writes it or as JSON.
+
+    I1118 12:33:01.123456    4711 server.py:42] Serving securely on [::]:6443
+
+Must hold: only messages are written, never headers, bodies or tokens; a traceback belongs to its line.
+"""
+
+import logging
+import os
+import sys
+import time
+import warnings
+from typing import TextIO
+
+import orjson
+
+_LETTERS = {logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "F"}
+DEBUG_VERBOSITY = 4
+"""The -v from which on debug messages are written."""
+HTTP_VERBOSITY = 3
+"""The -v from which on every request is logged."""
+
+
+class KlogFormatter(logging.Formatter):
+    """klog's text."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        letter = _LETTERS.get(record.levelno, "I")
+        moment = time.strftime("%m%d %H:%M:%S", time.localtime(record.created))
+        microseconds = int(record.created % 1 * 1_000_000)
+        place = f"{record.filename}:{record.lineno}"
+        return f"{letter}{moment}.{microseconds:06d} {os.getpid():7d} {place}] {_message(self, record)}"
+
+
+class JsonFormatter(logging.Formatter):
+    """Kubernetes' JSON: ts in milliseconds, v for what is no error."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, object] = {
+            "ts": round(record.created * 1000, 4),
+            "caller": f"{record.filename}:{record.lineno}",
+            "msg": record.getMessage(),
+        }
+        if record.levelno < logging.ERROR:
+            entry["v"] = DEBUG_VERBOSITY if record.levelno < logging.INFO else 0
+        elif record.exc_info:
+            entry["err"] = self.formatException(record.exc_info)
+        return orjson.dumps(entry, default=str).decode()
+
+
+def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None) -> None:
+    """Send all logs of the process to stderr."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
+    level = logging.DEBUG if verbosity >= DEBUG_VERBOSITY else logging.INFO
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.captureWarnings(capture=True)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+
+
+def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    message = record.getMessage()
+    return f"{message}\n{formatter.formatException(record.exc_info)}" if record.exc_info else message

@@ -1,0 +1,80 @@
+"""Responses: bytes, objects and errors as kube-apiserver's answers, with the headers that each of them has.
+
+Every answer is made here, from the request's context: its audit id, its warnings. Errors come as StatusError and leave
+as Status objects. Must hold: no answer without Audit-Id and Cache-Control.
+"""
+
+from typing import Any
+
+import orjson
+from aiohttp import hdrs, web
+from multidict import CIMultiDict
+
+from apiserver.context import RequestContext
+from apiserver.urls import Query
+from registry.errors import StatusError
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+NOSNIFF = "X-Content-Type-Options"
+_CACHE_CONTROL = "no-cache, private"
+_AUDIT_ID = "Audit-Id"
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
+
+
+def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
+    """What every answer carries. Streams start with these as well."""
+    fields = CIMultiDict(
+        ((_AUDIT_ID, context.audit_id), (hdrs.CACHE_CONTROL, _CACHE_CONTROL), (hdrs.CONTENT_TYPE, content_type))
+    )
+    for warning in context.warnings.headers():
+        fields.add(hdrs.WARNING, warning)
+    return fields
+
+
+def raw(context: RequestContext, body: bytes, *, status: int = 200, content_type: str = JSON) -> web.Response:
+    """Bytes as they are."""
+    return web.Response(body=body, status=status, headers=headers(context, content_type))
+
+
+def text(context: RequestContext, body: str, *, status: int = 200) -> web.Response:
+    """A text for people, which no browser may take for anything else."""
+    response = raw(context, body.encode(), status=status, content_type=TEXT)
+    response.headers[NOSNIFF] = "nosniff"
+    return response
+
+
+def not_found(context: RequestContext) -> web.Response:
+    """The answer on a path that nothing serves."""
+    return text(context, "404 page not found\n", status=404)
+
+
+def json(
+    request: web.BaseRequest, context: RequestContext, value: dict[str, Any], *, status: int = 200
+) -> web.Response:
+    """An object as JSON, indented for people."""
+    return raw(context, dump(value, is_pretty=is_pretty(request, context.query)), status=status)
+
+
+def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
+    """A failure as its Status."""
+    response = json(request, context, failure.status(), status=failure.code)
+    if failure.retry_after_seconds:
+        response.headers[hdrs.RETRY_AFTER] = str(failure.retry_after_seconds)
+    return response
+
+
+def dump(value: dict[str, Any], *, is_pretty: bool) -> bytes:
+    """JSON in either of kube-apiserver's two forms: one line with its end, or indented without."""
+    if is_pretty:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def is_pretty(request: web.BaseRequest, query: Query) -> bool:
+    """Whether JSON is to be indented: `pretty` says it, or else the client looks like a person's."""
+    values = query.get("pretty")
+    if values and values[0]:
+        return values[0] in _TRUE
+    return request.headers.get(hdrs.USER_AGENT, "").startswith(_PEOPLE)

@@ -1,0 +1,33 @@
+"""Routes: from a decoded path to its handler.
+
+A path is served by the handler of exactly that path, or else by the one with the longest prefix that fits. Knows no
+method and no API. Must hold: a path that nothing serves is answered with kube-apiserver's plain 404.
+"""
+
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.context import Handler, RequestContext
+
+
+class Routes:
+    """All that is served. `prefixes` end in a slash and stand for everything below it."""
+
+    def __init__(self, *, exact: Mapping[str, Handler], prefixes: Mapping[str, Handler]) -> None:
+        self._exact = exact
+        self._prefixes = sorted(prefixes.items(), key=lambda route: len(route[0]), reverse=True)
+
+    async def dispatch(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Answer by the handler of the path."""
+        handler = self._exact.get(context.path) or self._below(context.path)
+        if handler is None:
+            return responses.not_found(context)
+        return await handler(request, context)
+
+    def _below(self, path: str) -> Handler | None:
+        for prefix, handler in self._prefixes:
+            if path.startswith(prefix):
+                return handler
+        return None

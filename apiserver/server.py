@@ -1,0 +1,122 @@
+"""The server's life, in the order in which it happens.
+
+    start   certificates, storage, app, listeners, kubeconfig; ready as soon as the storage answers
+    stop    not ready any more, delay, no new connections, streams end, requests finish, connections and storage close
+
+Must hold: what was started is stopped, whatever fails between; nothing outlives `stop`, no task and no socket.
+"""
+
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from apiserver import app, certificates, kubeconfig, stores, tls
+from apiserver.certificates import Pki
+from apiserver.draining import Draining
+from apiserver.endpoints.health import StartUp, StorageProbe
+from apiserver.filters.deadlines import Deadlines
+from apiserver.filters.flow_control import FlowControl
+from apiserver.listeners import Listener
+from apiserver.settings import Settings
+from registry.access import token_file
+from registry.access.users import MASTERS, UserInfo, authenticated
+from storage.clock import Clock, SystemClock
+
+logger = logging.getLogger(__name__)
+
+_STREAM_GRACE = 0.25
+"""Seconds that streams have to end by themselves when the server stops."""
+_STORAGE_PAUSE = 0.05
+"""Seconds between two looks at a storage that is not there yet."""
+_LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that has been started."""
+
+    settings: Settings
+    pki: Pki
+    secure: Listener
+    insecure: Listener | None
+    parts: app.Parts
+    _stack: AsyncExitStack
+
+    @property
+    def url(self) -> str:
+        """Where clients on this machine find it."""
+        return f"https://{tls.local_address(self.settings)}:{self.secure.port}"
+
+    async def wait_until_ready(self) -> None:
+        """Return when requests can be served."""
+        while problem := await self.parts.storage.probe():
+            logger.warning("storage is not ready: %s", problem)
+            await self.parts.clock.sleep(_STORAGE_PAUSE)
+        self.parts.start_up.is_complete = True
+
+    async def stop(self) -> None:
+        """End everything, gracefully."""
+        self.parts.draining.announce()
+        await self.parts.clock.sleep(self.settings.shutdown_delay_duration)
+        for listener in filter(None, (self.secure, self.insecure)):
+            listener.stop_accepting()
+        self.parts.draining.begin()
+        await self.parts.deadlines.wait_until_idle()
+        await self._stack.aclose()
+
+
+async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
+    """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot."""
+    clock = clock or SystemClock()
+    pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock)
+    tokens = _tokens(settings, pki)
+    async with AsyncExitStack() as stack:
+        kv = await stores.open_kv(settings, clock)
+        stack.push_async_callback(kv.close)
+        deadlines = Deadlines(clock, timeout=settings.request_timeout)
+        stack.push_async_callback(deadlines.close)
+        parts = app.Parts(
+            settings=settings,
+            clock=clock,
+            draining=Draining(),
+            deadlines=deadlines,
+            flow_control=FlowControl(
+                max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
+            ),
+            authenticate_token=tokens.get,
+            storage=StorageProbe(kv.health, clock),
+            start_up=StartUp(),
+        )
+        secure, insecure = await _listen(parts, pki, stack)
+        server = Server(settings, pki, secure, insecure, parts, stack.pop_all())
+    kubeconfig.write(settings.kubeconfig_file, server.url, pki, authority=settings.tls_cert_file or pki.ca.certificate)
+    return server
+
+
+async def _listen(parts: app.Parts, pki: Pki, stack: AsyncExitStack) -> tuple[Listener, Listener | None]:
+    settings = parts.settings
+    secure = await Listener.open(
+        app.secure(parts),
+        settings.bind_address,
+        settings.secure_port,
+        tls=tls.context(settings, pki),
+        is_shared=settings.permit_port_sharing,
+    )
+    stack.push_async_callback(secure.close, _STREAM_GRACE)
+    logger.info("Serving securely on %s:%d", settings.bind_address, secure.port)
+    if not settings.insecure_port:
+        return secure, None
+    insecure = await Listener.open(app.insecure(parts), _LOOPBACK, settings.insecure_port, tls=None)
+    stack.push_async_callback(insecure.close, _STREAM_GRACE)
+    logger.warning("Serving WITHOUT authentication or authorization on %s:%d", _LOOPBACK, insecure.port)
+    return secure, insecure
+
+
+def _tokens(settings: Settings, pki: Pki) -> Mapping[str, UserInfo]:
+    """Users by bearer token: those of the token file, and the administrator."""
+    users: dict[str, UserInfo] = {}
+    if settings.token_auth_file is not None:
+        users.update(token_file.parse(settings.token_auth_file.read_text(), str(settings.token_auth_file)))
+    users[pki.admin_token] = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
+    return users

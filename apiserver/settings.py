@@ -1,0 +1,379 @@
+"""Settings: everything that can be set from outside, with its default and its meaning. One field, one flag.
+
+The flag's name is the field's, with dashes; --help and docs/flags.md are made from what stands here. Knows no file's
+content and opens nothing. Must hold: frozen; a Settings that exists makes sense as a whole.
+"""
+
+import os
+from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.config import JsonDict
+from pydantic.fields import FieldInfo
+
+from apiserver import durations
+from apiserver.flags import Flag, Kind, Parsed, UsageError, Value, invalid
+from apiserver.tls_names import CIPHERS, TLS_VERSIONS
+from registry.quoting import quote
+from storage import codec
+
+AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
+STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
+"""etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
+
+
+def _one_of(*allowed: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if text and text not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _each_of(*allowed: str) -> AfterValidator:
+    def check(texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            if text not in allowed:
+                raise ValueError(f"{text} is not one of {', '.join(allowed)}")
+        return texts
+
+    return AfterValidator(check)
+
+
+def _address(text: str) -> str:
+    return str(ip_address(text)) if text else ""
+
+
+def _seconds(value: Any) -> Any:
+    return durations.parse(value) if isinstance(value, str) else value
+
+
+Duration = Annotated[float, BeforeValidator(_seconds), Field(ge=0), Kind.DURATION]
+Address = Annotated[str, AfterValidator(_address), Kind.IP]
+Port = Annotated[int, Field(ge=0, le=65535)]
+Count = Annotated[int, Field(ge=0)]
+Strings = tuple[str, ...]
+
+
+def _network(value: Any) -> Any:
+    return ip_network(value, strict=False) if isinstance(value, str) else value
+
+
+Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]
+
+
+def _flag(group: str, default: Any, description: str, *, shorthand: str = "", shown: str = "") -> Any:
+    """A field's default and what --help says. `shown` describes a default that depends on other things."""
+    about: JsonDict = {"group": group, "shorthand": shorthand, "shown": shown}
+    if callable(default):
+        return Field(default_factory=default, description=description, json_schema_extra=about)
+    return Field(default, description=description, json_schema_extra=about)
+
+
+_GENERIC = "Generic"
+_ETCD = "Etcd"
+_SERVING = "Secure serving"
+_AUTHENTICATION = "Authentication"
+_AUTHORIZATION = "Authorization"
+_LOGS = "Logs"
+_MISC = "Misc"
+_LOCAL = "Local"
+
+
+def _data_home() -> Path:
+    """Where a user's programs keep their data."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "aio-apiserver"
+
+
+ENVIRONMENT = {"XDG_DATA_HOME": "where --data-dir is when it is not given; ~/.local/share if unset."}
+"""The environment variables that count."""
+
+
+class Settings(BaseModel):
+    """What the server is told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    advertise_address: Address = _flag(
+        _GENERIC,
+        "",
+        "The IP address on which to advertise the apiserver to members of the cluster. If blank, --bind-address is "
+        "used, and if that is unspecified too, 127.0.0.1.",
+    )
+    external_hostname: str = _flag(
+        _GENERIC, "", "The host name to use when generating URLs for this server; the serving certificate has it."
+    )
+    max_requests_inflight: Count = _flag(
+        _GENERIC, 400, "The maximum number of non-mutating requests in flight; 0 is no limit."
+    )
+    max_mutating_requests_inflight: Count = _flag(
+        _GENERIC, 200, "The maximum number of mutating requests in flight; 0 is no limit."
+    )
+    request_timeout: Duration = _flag(
+        _GENERIC, 60.0, "How long a request may take that is not long-running; a client's shorter timeout counts."
+    )
+    shutdown_delay_duration: Duration = _flag(
+        _GENERIC,
+        0.0,
+        "How long to go on serving after a signal to stop, while /readyz already fails, so that load balancers notice.",
+    )
+
+    data_dir: Path = _flag(
+        _LOCAL,
+        _data_home,
+        "The directory of the embedded store, the certificates and the kubeconfig file.",
+        shown="$XDG_DATA_HOME/aio-apiserver",
+    )
+    insecure_port: Port = _flag(
+        _LOCAL,
+        0,
+        "A port on 127.0.0.1 that serves plain HTTP without authentication or authorization, for curl. 0 is off.",
+    )
+    ready_file: Path | None = _flag(
+        _LOCAL, None, "A file to write when the server is ready, and to remove when it stops."
+    )
+    write_kubeconfig: Path | None = _flag(
+        _LOCAL,
+        None,
+        "Where to write a kubeconfig file with an administrator's credentials (mode 0600).",
+        shown="<data-dir>/admin.kubeconfig",
+    )
+
+    etcd_servers: Strings = _flag(
+        _ETCD,
+        (),
+        "List of etcd servers to connect with (scheme://ip:port), comma separated. Without any, the store is embedded.",
+    )
+    etcd_cafile: Path | None = _flag(_ETCD, None, "SSL Certificate Authority file used to secure etcd communication.")
+    etcd_certfile: Path | None = _flag(_ETCD, None, "SSL certification file used to secure etcd communication.")
+    etcd_keyfile: Path | None = _flag(_ETCD, None, "SSL key file used to secure etcd communication.")
+    etcd_prefix: str = _flag(_ETCD, "/registry", "The prefix to prepend to all resource paths in etcd.")
+    etcd_servers_overrides: Strings = _flag(
+        _ETCD,
+        (),
+        "Per-resource etcd servers overrides, comma separated. The individual override format: group/resource#servers, "
+        "where servers are URLs, semicolon separated.",
+    )
+    etcd_compaction_interval: Duration = _flag(
+        _ETCD, 300.0, "The interval of compaction requests. If 0, the compaction request from apiserver is disabled."
+    )
+    storage_backend: Annotated[str, _one_of(*STORAGE_BACKENDS)] = _flag(
+        _ETCD,
+        "",
+        f"The storage backend for persistence: {', '.join(STORAGE_BACKENDS)}.",
+        shown="etcd3 with --etcd-servers, else sqlite",
+    )
+    storage_media_type: Annotated[str, _one_of(*codec.BY_MEDIA_TYPE)] = _flag(
+        _ETCD,
+        codec.MSGPACK.media_type,
+        f"The media type to use to store objects in storage: {', '.join(codec.BY_MEDIA_TYPE)}. All of them are read.",
+    )
+    encryption_provider_config: Path | None = _flag(
+        _ETCD,
+        None,
+        "The file containing configuration for encryption providers to be used for storing secrets in etcd.",
+    )
+    encryption_provider_config_automatic_reload: bool = _flag(
+        _ETCD, False, "Whether the file of --encryption-provider-config is read again when it changes."
+    )
+    watch_cache: bool = _flag(_ETCD, True, "Enable watch caching in the apiserver.")
+
+    bind_address: Address = _flag(
+        _SERVING,
+        "0.0.0.0",  # noqa: S104 kube-apiserver's default; every request is authenticated
+        "The IP address on which to listen for the --secure-port port. If blank or an unspecified address (0.0.0.0 or "
+        "::), all interfaces and IP address families will be used.",
+    )
+    secure_port: Port = _flag(
+        _SERVING,
+        6443,
+        "The port on which to serve HTTPS with authentication and authorization. 0 takes a free one, which the "
+        "kubeconfig file names.",
+    )
+    cert_dir: Path | None = _flag(
+        _SERVING,
+        None,
+        "The directory where the CA and the certificates are kept that the server makes for itself.",
+        shown="<data-dir>/pki",
+    )
+    tls_cert_file: Path | None = _flag(
+        _SERVING,
+        None,
+        "File containing the x509 certificate for HTTPS, followed by the CA's if any. Without it and "
+        "--tls-private-key-file, the server makes a certificate in --cert-dir.",
+    )
+    tls_private_key_file: Path | None = _flag(
+        _SERVING, None, "File containing the x509 private key matching --tls-cert-file."
+    )
+    tls_min_version: Annotated[str, _one_of(*TLS_VERSIONS)] = _flag(
+        _SERVING, "VersionTLS12", f"Minimum TLS version supported: {', '.join(TLS_VERSIONS)}."
+    )
+    tls_cipher_suites: Annotated[Strings, _each_of(*CIPHERS)] = _flag(
+        _SERVING,
+        (),
+        "Comma-separated list of cipher suites for the server; those of TLS 1.3 are always on. If omitted, OpenSSL's "
+        f"defaults are used. Possible values: {', '.join(CIPHERS)}.",
+    )
+    permit_port_sharing: bool = _flag(
+        _SERVING, False, "If true, SO_REUSEPORT is used when binding the port, so that several instances can share it."
+    )
+
+    anonymous_auth: bool = _flag(
+        _AUTHENTICATION,
+        True,
+        "Enables anonymous requests to the secure port of the API server. Requests that are not rejected by another "
+        "authentication method are treated as anonymous requests. Anonymous requests have a username of "
+        "system:anonymous, and a group name of system:unauthenticated.",
+    )
+    client_ca_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "If set, any request presenting a client certificate signed by one of the authorities in the client-ca-file is "
+        "authenticated with an identity corresponding to the CommonName of the client certificate. The server's own CA "
+        "is always accepted.",
+    )
+    token_auth_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "If set, the file that will be used to secure the secure port of the API server via token authentication.",
+    )
+    authorization_mode: Annotated[Strings, _each_of(*AUTHORIZATION_MODES)] = _flag(
+        _AUTHORIZATION,
+        ("RBAC",),
+        f"Ordered list of plug-ins to do authorization on secure port: {', '.join(AUTHORIZATION_MODES)}.",
+    )
+
+    logging_format: Annotated[str, _one_of("text", "json")] = _flag(
+        _LOGS, "text", "Sets the log format. Permitted formats: json, text."
+    )
+    v: Count = _flag(_LOGS, 0, "number for the log level verbosity", shorthand="v")
+
+    service_cluster_ip_range: tuple[Network, ...] = _flag(
+        _MISC,
+        (IPv4Network("10.0.0.0/24"),),
+        "A CIDR notation IP range from which to assign service cluster IPs. Max of two dual-stack CIDRs is allowed.",
+    )
+
+    @model_validator(mode="after")
+    def _check_pairs(self) -> Self:
+        for one, other in (("tls_cert_file", "tls_private_key_file"), ("etcd_certfile", "etcd_keyfile")):
+            if (getattr(self, one) is None) != (getattr(self, other) is None):
+                raise ValueError(f"{_flag_name(one)} and {_flag_name(other)} must be given together")
+        return self
+
+    @model_validator(mode="after")
+    def _check_storage(self) -> Self:
+        if self.storage_backend == "etcd3" and not self.etcd_servers:
+            raise ValueError("--etcd-servers must be specified")
+        if self.storage_backend in ("sqlite", "memory") and self.etcd_servers:
+            raise ValueError(f"--storage-backend={self.storage_backend} cannot be used with --etcd-servers")
+        if self.encryption_provider_config_automatic_reload and self.encryption_provider_config is None:
+            raise ValueError(
+                "--encryption-provider-config-automatic-reload must be set with --encryption-provider-config"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_authorization(self) -> Self:
+        modes = self.authorization_mode
+        if not modes:
+            raise ValueError("at least one authorization-mode must be passed")
+        if len(set(modes)) < len(modes):
+            raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+        return self
+
+    @model_validator(mode="after")
+    def _check_service_ranges(self) -> Self:
+        versions = [network.version for network in self.service_cluster_ip_range]
+        if not versions or len(set(versions)) < len(versions):
+            raise ValueError("--service-cluster-ip-range must be one CIDR, or two of different IP families")
+        return self
+
+    @property
+    def backend(self) -> str:
+        """The storage backend that is used."""
+        return self.storage_backend or ("etcd3" if self.etcd_servers else "sqlite")
+
+    @property
+    def pki_dir(self) -> Path:
+        return self.cert_dir or self.data_dir / "pki"
+
+    @property
+    def kubeconfig_file(self) -> Path:
+        return self.write_kubeconfig or self.data_dir / "admin.kubeconfig"
+
+
+def of(parsed: Parsed) -> Settings:
+    """The settings of a command line. Raises UsageError."""
+    values = {name.replace("-", "_"): value for name, value in parsed.values.items()}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as exc:
+        raise UsageError(_complaint(exc, parsed.values)) from exc
+    except RuntimeError as exc:
+        raise UsageError(f"{exc} Use --data-dir.") from exc
+
+
+def flags() -> list[Flag]:
+    """All flags that have an effect, in the order of their groups."""
+    return [_flag_of(name, field) for name, field in Settings.model_fields.items()]
+
+
+def _flag_of(name: str, field: FieldInfo) -> Flag:
+    about: Any = field.json_schema_extra
+    kind = _kind_of(field)
+    default = about["shown"] or _shown(field.default, kind)
+    return Flag(name.replace("_", "-"), kind, about["group"], field.description or "", default, about["shorthand"])
+
+
+def _kind_of(field: FieldInfo) -> Kind:
+    for extra in field.metadata:
+        if isinstance(extra, Kind):
+            return extra
+    if field.annotation is bool:
+        return Kind.BOOL
+    if field.annotation is int:
+        return Kind.INT
+    return Kind.LIST if str(field.annotation).startswith("tuple") else Kind.STRING
+
+
+def _shown(default: Any, kind: Kind) -> str:
+    """A default as --help has it; nothing for what is empty, zero or off."""
+    if default in (None, "", 0, False, ()):
+        return ""
+    if kind is Kind.DURATION:
+        return durations.show(default)
+    if kind is Kind.LIST:
+        return f"[{','.join(map(str, default))}]"
+    if kind is Kind.BOOL:
+        return "true"
+    return f'"{default}"' if kind is Kind.STRING else str(default)
+
+
+def _flag_name(field: str) -> str:
+    return "--" + field.replace("_", "-")
+
+
+def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
+    """The first thing that is wrong, in Go's words."""
+    first = error.errors()[0]
+    why = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return why
+    flag = next(flag for flag in flags() if flag.name == str(first["loc"][0]).replace("_", "-"))
+    given = values[flag.name]
+    text = given if isinstance(given, str) else ",".join(given)
+    return str(invalid(flag, text, _reason(flag.kind, first["type"], text) or why))
+
+
+def _reason(kind: Kind, error: str, text: str) -> str:
+    if kind is Kind.INT and error.startswith("int_"):
+        return f"strconv.ParseInt: parsing {quote(text)}: invalid syntax"
+    if kind is Kind.BOOL:
+        return f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
+    return ""

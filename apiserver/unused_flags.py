@@ -1,0 +1,57 @@
+"""The flags of kube-apiserver v1.36 that this server knows and does not use: given, they are read and warned about.
+
+A flag leaves this table when settings.py gets a field for it.
+"""
+
+from collections.abc import Mapping
+
+from apiserver.flags import Kind
+
+_BOOLEANS = """
+    aggregator-reject-forwarding-redirect allow-privileged audit-log-batch-throttle-enable audit-log-compress
+    audit-log-truncate-enabled audit-webhook-batch-throttle-enable audit-webhook-truncate-enabled
+    contention-profiling disable-http2-serving
+    emulation-forward-compatible enable-aggregator-routing enable-bootstrap-token-auth enable-garbage-collector
+    enable-logs-handler enable-priority-and-fairness log-json-split-stream log-text-split-stream
+    permit-address-sharing profiling runtime-config-emulation-forward-compatible
+    service-account-extend-token-expiration service-account-lookup shutdown-send-retry-after
+"""
+
+_WITH_VALUES = """
+    admission-control admission-control-config-file allow-metric-labels allow-metric-labels-manifest
+    api-audiences apiserver-count audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-max-wait
+    audit-log-batch-throttle-burst audit-log-batch-throttle-qps audit-log-format audit-log-maxage
+    audit-log-maxbackup audit-log-maxsize audit-log-mode audit-log-path audit-log-truncate-max-batch-size
+    audit-log-truncate-max-event-size audit-log-version audit-policy-file audit-webhook-batch-buffer-size
+    audit-webhook-batch-initial-backoff audit-webhook-batch-max-size audit-webhook-batch-max-wait
+    audit-webhook-batch-throttle-burst audit-webhook-batch-throttle-qps audit-webhook-config-file
+    audit-webhook-initial-backoff audit-webhook-mode audit-webhook-truncate-max-batch-size
+    audit-webhook-truncate-max-event-size audit-webhook-version authentication-config
+    authentication-token-webhook-cache-ttl authentication-token-webhook-config-file
+    authentication-token-webhook-version authorization-config authorization-policy-file
+    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
+    authorization-webhook-config-file authorization-webhook-version coordinated-leadership-lease-duration
+    coordinated-leadership-renew-deadline coordinated-leadership-retry-period cors-allowed-origins
+    debug-socket-path default-watch-cache-size delete-collection-workers disable-admission-plugins disabled-metrics
+    egress-selector-config-file emulated-version enable-admission-plugins endpoint-reconciler-type
+    etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
+    event-ttl feature-gates goaway-chance http2-max-streams-per-connection kubelet-certificate-authority
+    kubelet-client-certificate kubelet-client-key kubelet-port kubelet-preferred-address-types
+    kubelet-read-only-port kubelet-timeout kubernetes-service-node-port lease-reuse-duration-seconds
+    livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
+    max-connection-bytes-per-sec min-compatibility-version min-request-timeout oidc-ca-file oidc-client-id
+    oidc-groups-claim oidc-groups-prefix oidc-issuer-url oidc-required-claim oidc-signing-algs
+    oidc-username-claim oidc-username-prefix peer-advertise-ip peer-advertise-port peer-ca-file
+    proxy-client-cert-file proxy-client-key-file requestheader-allowed-names requestheader-client-ca-file
+    requestheader-extra-headers-prefix requestheader-group-headers requestheader-uid-headers
+    requestheader-username-headers runtime-config service-account-issuer service-account-jwks-uri
+    service-account-key-file service-account-max-token-expiration service-account-signing-endpoint
+    service-account-signing-key-file service-node-port-range show-hidden-metrics-for-version
+    shutdown-watch-termination-grace-period storage-initialization-timeout strict-transport-security-directives
+    tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule watch-cache-sizes
+"""
+
+UNUSED: Mapping[str, Kind] = {
+    **dict.fromkeys(_BOOLEANS.split(), Kind.BOOL),
+    **dict.fromkeys(_WITH_VALUES.split(), Kind.STRING),
+}

@@ -1,0 +1,41 @@
+"""Warnings: what a client should know although its request succeeds, as Warning headers.
+
+Pure. Must hold: one text is sent once; all texts together stay within the limit, if need be by shortening each.
+"""
+
+from dataclasses import dataclass, field
+
+TOTAL_LIMIT = 4 * 1024
+"""Characters in all warnings of an answer; above it each is cut to ITEM_LIMIT, and what is still too much left out."""
+ITEM_LIMIT = 256
+_CODE = 299
+
+
+@dataclass(slots=True)
+class Warnings:
+    """Collects the warnings of one request, in order."""
+
+    _texts: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Warn of something. Empty texts, repeated ones and those that no header can carry are dropped."""
+        if text and text not in self._texts and text.isprintable():
+            self._texts.append(text)
+
+    def headers(self) -> list[str]:
+        """The values of the Warning headers."""
+        if sum(map(len, self._texts)) <= TOTAL_LIMIT:
+            return list(map(_header, self._texts))
+        headers = []
+        written = 0
+        for text in self._texts:
+            if written >= TOTAL_LIMIT:
+                break
+            written += min(len(text), ITEM_LIMIT)
+            headers.append(_header(text[:ITEM_LIMIT]))
+        return headers
+
+
+def _header(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{_CODE} - "{escaped}"'
