@@ -106,7 +106,7 @@ class StoredObject:
 
     def _settle(self, obj: Object) -> None:
         versioner.set_resource_version(obj, self.revision)
-        self._json = orjson.dumps(obj)
+        self._json = bytes(memoryview(orjson.dumps(obj)))  # a copy: orjson's own bytes keep a buffer of twice the size
         labels = obj["metadata"].get("labels")
         self._labels = dict(labels) if labels else _NOTHING
         self._fields = self._reader.fields(obj)

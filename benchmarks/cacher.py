@@ -1,0 +1,257 @@
+"""Measures the Cacher: one function a figure, each returns a number and prints nothing.
+
+The changes are made beforehand and handed to the reflector as the store's watch would, so that the figures are the
+cache's own and not the store's.
+"""
+
+import asyncio
+import gc
+import time
+import tracemalloc
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from storage.cacher.cacher import Cacher
+from storage.clock import SystemClock
+from storage.codec import MSGPACK
+from storage.errors import StorageError
+from storage.interface import (
+    ListOptions,
+    Resource,
+    Watch,
+    WatchBatch,
+    WatchEvent,
+    WatchEventType,
+    WatchOptions,
+    WatchSink,
+)
+from storage.kv.memory import MemoryKV
+from storage.lease_manager import LeaseManager
+from storage.records import reader_of
+from storage.selection import Operator, Requirement, SelectionPredicate
+from storage.store import Store
+from storage.stored_object import Object, StoredObject
+from storage.transformer import IDENTITY
+
+
+def _fields(obj: Object) -> dict[str, str]:
+    spec, status = obj["spec"], obj["status"]
+    return {
+        "spec.nodeName": spec["nodeName"],
+        "spec.restartPolicy": spec["restartPolicy"],
+        "spec.schedulerName": spec["schedulerName"],
+        "spec.serviceAccountName": spec["serviceAccountName"],
+        "status.phase": status["phase"],
+        "status.podIP": status["podIP"],
+    }
+
+
+PODS = Resource(group="", resource="pods", namespaced=True, fields=_fields, triggers=("spec.nodeName",))
+_READER = reader_of(PODS)
+
+
+def pod(number: int, *, namespaces: int = 50, nodes: int = 500) -> Object:
+    """A pod of some 3.8 kB of JSON; one in ten has tier=backend."""
+    name = f"web-{number:06}"
+    environment = [{"name": f"SETTING_{index}", "value": f"value-{index}-of-{name}"} for index in range(49)]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": f"team-{number % namespaces}",
+            "uid": f"5f0c7d1e-8f0a-4a53-9e5e-{number:012}",
+            "resourceVersion": "",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "labels": {
+                "app": f"web-{number % 200}",
+                "tier": "backend" if number % 10 == 0 else "frontend",
+                "pod-template-hash": f"{number % 200:010x}",
+            },
+            "annotations": {"example.com/checksum": f"{number:064x}"},
+        },
+        "spec": {
+            "nodeName": f"node-{number % nodes}",
+            "restartPolicy": "Always",
+            "schedulerName": "default-scheduler",
+            "serviceAccountName": "default",
+            "containers": [{"name": "web", "image": "registry.example.com/web:1.0", "env": environment}],
+        },
+        "status": {"phase": "Running", "podIP": f"10.0.{number // 250 % 250}.{number % 250}", "note": "x" * 500},
+    }
+
+
+class _Feed(Store):
+    """A store whose watch is ours to feed."""
+
+    def __init__(self) -> None:
+        kv, clock = MemoryKV(), SystemClock()
+        leases = LeaseManager(kv, clock=clock)
+        super().__init__(kv, PODS, prefix="/registry/pods/", codec=MSGPACK, transformer=IDENTITY, leases=leases)
+        self.kv = kv
+        self.watched = asyncio.Event()
+        self.sink: WatchSink
+
+    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
+        self.sink = sink
+        self.watched.set()
+        return _Unwatched()
+
+
+class _Unwatched:
+    def stop(self) -> None:
+        """Nothing runs."""
+
+
+class _CountingSink:
+    """Takes what comes, as a connection does that is never behind: it asks for the bytes and is done."""
+
+    backlog = 0
+    backlog_limit = 1
+
+    def __init__(self, expected: int) -> None:
+        self.bytes = 0
+        self.is_done = asyncio.Event()
+        self._missing = expected
+
+    def deliver(self, batch: WatchBatch) -> None:
+        self.bytes += len(batch.encoded(_frame))
+        self._missing -= len(batch.events)
+        if not self._missing:
+            self.is_done.set()
+
+    def end(self, reason: StorageError | None) -> None:
+        """The measurement is over."""
+
+
+def _frame(events: Sequence[WatchEvent]) -> bytes:
+    return b"".join(
+        b'{"type":"%s","object":%s}\n' % (event.type.value.encode(), event.object.json)
+        for event in events
+        if event.object is not None
+    )
+
+
+@asynccontextmanager
+async def _cacher(objects: int) -> AsyncIterator[tuple[Cacher, _Feed]]:
+    """A cacher that is ready and holds so many pods, not yet decoded."""
+    store = _Feed()
+    for number in range(objects):
+        obj = pod(number)
+        await store.create(f"{obj['metadata']['namespace']}/{obj['metadata']['name']}", _unversioned(obj))
+    cacher = Cacher(store, PODS)
+    await cacher.wait_until_ready()
+    await store.watched.wait()
+    try:
+        yield cacher, store
+    finally:
+        await cacher.close()
+        await store.kv.close()
+
+
+def _unversioned(obj: Object) -> Object:
+    del obj["metadata"]["resourceVersion"]
+    return obj
+
+
+def _changes(count: int, first_revision: int, *, keys: int) -> list[WatchBatch]:
+    """Changes as the store's watch delivers them: one revision a batch, the bytes not yet decoded."""
+    batches = []
+    for number in range(count):
+        obj = pod(number % keys)
+        key = f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+        stored = StoredObject(key, first_revision + number, MSGPACK.encode(obj), _READER)
+        kind = WatchEventType.ADDED if number < keys else WatchEventType.MODIFIED
+        batches.append(WatchBatch((WatchEvent(kind, stored, stored.revision),)))
+    return batches
+
+
+async def events_applied_per_second(events: int = 50_000, keys: int = 5_000) -> float:
+    """Changes that the reflector, the window and the state take in, with nobody watching."""
+    async with _cacher(0) as (_, store):
+        batches = _changes(events, 1_000, keys=keys)
+        sink = store.sink
+        begun = time.perf_counter()
+        for batch in batches:
+            sink.deliver(batch)
+        return events / (time.perf_counter() - begun)
+
+
+async def deliveries_per_second(sinks: int = 500, events: int = 5_000, events_per_turn: int = 5) -> float:
+    """Events that reach sinks which all watch everything, when so many changes come in a turn of the loop."""
+    async with _cacher(0) as (cacher, store):
+        watching = [_CountingSink(events) for _ in range(sinks)]
+        for sink in watching:
+            await cacher.watch("", WatchOptions(resource_version=0), sink)
+        batches = _changes(events, 1_000, keys=1_000)
+        begun = time.perf_counter()
+        for start in range(0, events, events_per_turn):
+            for batch in batches[start : start + events_per_turn]:
+                store.sink.deliver(batch)
+            await asyncio.sleep(0)
+        for sink in watching:
+            await sink.is_done.wait()
+        return sinks * events / (time.perf_counter() - begun)
+
+
+async def filtered_list_seconds(objects: int = 18_000, lists: int = 10) -> float:
+    """One list of one in ten of the objects by a label, each decoded before: the fastest of some."""
+    predicate = SelectionPredicate(labels=(Requirement("tier", Operator.IN, frozenset({"backend"})),))
+    async with _cacher(objects) as (cacher, _):
+        await cacher.get_list("", ListOptions(resource_version=0))
+        return min([await _seconds_of_list(cacher, predicate) for _ in range(lists)])
+
+
+async def _seconds_of_list(cacher: Cacher, predicate: SelectionPredicate) -> float:
+    begun = time.perf_counter()
+    await cacher.get_list("", ListOptions(predicate=predicate))
+    return time.perf_counter() - begun
+
+
+async def first_list_longest_turn_seconds(objects: int = 18_000) -> float:
+    """How long others wait for the event loop at the most while a list decodes everything for the first time."""
+    async with _cacher(objects) as (cacher, _):
+        listing = asyncio.ensure_future(cacher.get_list("", ListOptions()))
+        longest = 0.0
+        while not listing.done():
+            begun = time.perf_counter()
+            await asyncio.sleep(0)
+            longest = max(longest, time.perf_counter() - begun)
+        return longest
+
+
+async def get_seconds(objects: int = 1_000, gets: int = 20_000) -> float:
+    """One consistent get of an object that the cache has."""
+    async with _cacher(objects) as (cacher, _):
+        await cacher.get("team-7/web-000007")
+        begun = time.perf_counter()
+        for _ in range(gets):
+            await cacher.get("team-7/web-000007")
+        return (time.perf_counter() - begun) / gets
+
+
+def bytes_per_object(objects: int = 5_000) -> float:
+    """Memory of the cache for each pod of some 3.8 kB after all of them have been listed."""
+    return asyncio.run(_bytes_per_object(objects))
+
+
+async def _bytes_per_object(objects: int) -> float:
+    async with _cacher(0) as (cacher, store):
+        gc.collect()
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(objects):
+            store.sink.deliver(_addition(number, 1_000 + number))
+        await cacher.get_list("", ListOptions(resource_version=0))
+        gc.collect()
+        after = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return (after - before) / objects
+
+
+def _addition(number: int, revision: int) -> WatchBatch:
+    obj: dict[str, Any] = pod(number)
+    key = f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+    stored = StoredObject(key, revision, MSGPACK.encode(obj), _READER)
+    return WatchBatch((WatchEvent(WatchEventType.ADDED, stored, revision),))
