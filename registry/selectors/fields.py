@@ -1,6 +1,6 @@
 r"""Field selectors: parse `spec.nodeName=n1,status.phase!=Failed` into requirements.
 
-Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; `\\\\`, `\\,` and `\\=` stand
+Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; `\\`, `\,` and `\=` stand
 for the characters themselves in a value, any other backslash is refused.
 """
 
