@@ -20,6 +20,13 @@ def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
     return tuple(_requirement(term, text, kind) for term in _terms(text) if term)
 
 
+def check_syntax(text: str) -> None:
+    """Refuse what is no selector for any kind. Raises BadRequest."""
+    for term in _terms(text):
+        if term:
+            _split(term, text)
+
+
 def _terms(text: str) -> Iterator[str]:
     """The text between commas that are not escaped."""
     start = position = 0
@@ -34,13 +41,18 @@ def _terms(text: str) -> Iterator[str]:
 
 
 def _requirement(term: str, text: str, kind: Kind) -> Requirement:
+    label, operator, value = _split(term, text)
+    name = kind.field_name(label)
+    if name is None:
+        raise BadRequest(_unknown(label, kind))
+    return Requirement(name, operator, frozenset({value}))
+
+
+def _split(term: str, text: str) -> tuple[str, Operator, str]:
     for position in range(len(term)):
         for symbol, operator in _OPERATORS:
             if term.startswith(symbol, position):
-                name = kind.field_name(term[:position])
-                if name is None:
-                    raise BadRequest(_unknown(term[:position], kind))
-                return Requirement(name, operator, frozenset({_unescape(term[position + len(symbol) :])}))
+                return term[:position], operator, _unescape(term[position + len(symbol) :])
     raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
 
 

@@ -1,0 +1,233 @@
+"""Query parameters of resource requests: decoded as kube-apiserver's options decode, and checked.
+
+Pure. Must hold: unknown parameters are ignored; a boolean is true unless it says `false` or `0`; of a parameter that
+comes twice the first counts (dryRun excepted); every mistake in the combination is told at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from apiserver.urls import Query
+from registry import errors
+from registry.errors import BadRequest
+from registry.kind import Kind
+from registry.names import GroupKind
+from registry.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
+from registry.quoting import quote
+from registry.selectors import fields, labels
+from registry.validation import field
+from registry.validation.errors import invalid_of
+from registry.validation.field import FieldError
+from storage.interface import ListOptions, Match, WatchOptions
+from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
+
+_MAX_UINT64 = 2**64 - 1
+_MAX_INT64 = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What a list, a watch or a deletion of many asks for. `send_initial_events` is None when nobody said."""
+
+    predicate: SelectionPredicate = EVERYTHING
+    resource_version: str = ""
+    match: str = ""
+    limit: int = 0
+    continue_token: str = ""
+    timeout_seconds: int | None = None
+    allows_bookmarks: bool = False
+    send_initial_events: bool | None = None
+    is_watch: bool = False
+
+    def list_options(self) -> ListOptions:
+        """For storage. Raises BadRequest for a resourceVersion that is none."""
+        try:
+            version = parse_resource_version(self.resource_version)
+        except errors.StatusError as exc:
+            raise BadRequest(f"invalid resource version: {exc.message}") from exc
+        return ListOptions(
+            resource_version=version,
+            match=Match(self.match),
+            predicate=self.predicate,
+            limit=self.limit,
+            continue_token=self.continue_token,
+        )
+
+    def watch_options(self) -> WatchOptions:
+        """For storage. Raises a bare 500 for a resourceVersion that is none, as kube-apiserver does."""
+        return WatchOptions(
+            resource_version=parse_resource_version(self.resource_version),
+            predicate=self.predicate,
+            allow_bookmarks=self.allows_bookmarks,
+            send_initial_events=bool(self.send_initial_events),
+        )
+
+
+def selection(query: Query, kind: Kind, *, is_watch: bool, name: str = "") -> Selection:
+    """The options of a list or watch. `name` is that of a watched object's path. Raises BadRequest, Invalid."""
+    if not query and not name and not is_watch:
+        return _EVERYTHING
+    selected = Selection(
+        predicate=EVERYTHING,
+        resource_version=text(query, "resourceVersion"),
+        match=text(query, "resourceVersionMatch"),
+        limit=integer(query, "limit") or 0,
+        continue_token=text(query, "continue"),
+        timeout_seconds=integer(query, "timeoutSeconds"),
+        allows_bookmarks=bool(flag(query, "allowWatchBookmarks")),
+        send_initial_events=flag(query, "sendInitialEvents"),
+        is_watch=is_watch,
+    )
+    label_requirements = labels.parse(text(query, "labelSelector"))
+    field_text = text(query, "fieldSelector")
+    fields.check_syntax(field_text)
+    selected = _with_defaults(selected)
+    _check(selected)
+    field_requirements = _named(fields.parse(field_text, kind), name)
+    return _selecting(selected, SelectionPredicate(label_requirements, field_requirements))
+
+
+_EVERYTHING = Selection()
+
+
+def create_options(query: Query) -> CreateOptions:
+    """How to create; not yet checked."""
+    return CreateOptions(
+        dry_run=tuple(query.get("dryRun", ())),
+        field_manager=text(query, "fieldManager"),
+        field_validation=text(query, "fieldValidation"),
+    )
+
+
+def update_options(query: Query) -> UpdateOptions:
+    """How to update; not yet checked."""
+    return UpdateOptions(
+        dry_run=tuple(query.get("dryRun", ())),
+        field_manager=text(query, "fieldManager"),
+        field_validation=text(query, "fieldValidation"),
+    )
+
+
+def patch_options(query: Query) -> PatchOptions:
+    """How to patch; not yet checked."""
+    return PatchOptions(
+        dry_run=tuple(query.get("dryRun", ())),
+        field_manager=text(query, "fieldManager"),
+        field_validation=text(query, "fieldValidation"),
+        force=flag(query, "force"),
+    )
+
+
+def delete_options(query: Query) -> DeleteOptions:
+    """How to delete, for a request without a body; not yet checked."""
+    return DeleteOptions(
+        dry_run=tuple(query.get("dryRun", ())),
+        grace_period_seconds=integer(query, "gracePeriodSeconds"),
+        orphan_dependents=flag(query, "orphanDependents"),
+        propagation_policy=query["propagationPolicy"][0] if "propagationPolicy" in query else None,
+    )
+
+
+def text(query: Query, name: str) -> str:
+    """The first value of a parameter, or nothing."""
+    values = query.get(name)
+    return values[0] if values else ""
+
+
+def flag(query: Query, name: str) -> bool | None:
+    """A boolean; None when the parameter is not there."""
+    values = query.get(name)
+    return None if not values else values[0].lower() not in {"false", "0"}
+
+
+def integer(query: Query, name: str) -> int | None:
+    """A number of 64 bits; None when the parameter is not there. Raises BadRequest."""
+    values = query.get(name)
+    if not values:
+        return None
+    value = values[0]
+    digits = value[1:] if value[:1] in {"+", "-"} else value
+    if not (digits.isascii() and digits.isdigit()):
+        raise BadRequest(f"strconv.ParseInt: parsing {quote(value)}: invalid syntax")
+    if not -_MAX_INT64 - 1 <= int(value) <= _MAX_INT64:
+        raise BadRequest(f"strconv.ParseInt: parsing {quote(value)}: value out of range")
+    return int(value)
+
+
+def parse_resource_version(value: str) -> int | None:
+    """A resourceVersion; None when it is empty. Raises a Status without a reason, code 500."""
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit()):
+        raise _unparsable(value, "invalid syntax")
+    if int(value) > _MAX_UINT64:
+        raise _unparsable(value, "value out of range")
+    return int(value)
+
+
+def _unparsable(value: str, why: str) -> errors.StatusError:
+    error = field.invalid("resourceVersion", value, f"strconv.ParseUint: parsing {quote(value)}: {why}")
+    return errors.StatusError(str(error))
+
+
+def _with_defaults(selected: Selection) -> Selection:
+    """A watch that says nothing of its beginning begins with the present state."""
+    if not selected.is_watch or selected.send_initial_events is not None or selected.match:
+        return selected
+    if selected.resource_version not in {"", "0"}:
+        return selected
+    return replace(selected, match=Match.NOT_OLDER_THAN.value, send_initial_events=True)
+
+
+def _check(selected: Selection) -> None:
+    found = _watch_errors(selected) if selected.is_watch else _list_errors(selected)
+    if found:
+        raise invalid_of(GroupKind(META_GROUP, "ListOptions"), "", found)
+
+
+def _list_errors(selected: Selection) -> list[FieldError]:
+    found = []
+    path, match = "resourceVersionMatch", selected.match
+    if match:
+        if not selected.resource_version:
+            found.append(field.forbidden(path, f"{path} is forbidden unless resourceVersion is provided"))
+        if selected.continue_token:
+            found.append(field.forbidden(path, f"{path} is forbidden when continue is provided"))
+        if match not in {"Exact", "NotOlderThan"}:
+            found.append(field.not_supported(path, match, ("Exact", "NotOlderThan", "")))
+        if match == "Exact" and selected.resource_version == "0":
+            found.append(field.forbidden(path, f'{path} "exact" is forbidden for resourceVersion "0"'))
+    if selected.send_initial_events is not None:
+        found.append(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    return found
+
+
+def _watch_errors(selected: Selection) -> list[FieldError]:
+    found = []
+    path, match, newest = "resourceVersionMatch", selected.match, "NotOlderThan"
+    is_said = selected.send_initial_events is not None
+    if is_said and match != newest:
+        found.append(field.forbidden(path, f"sendInitialEvents requires setting {path} to {newest}"))
+    if match:
+        if not is_said:
+            why = f"{path} is forbidden for watch unless sendInitialEvents is provided"
+            found.append(field.forbidden(path, why))
+        if match != newest:
+            found.append(field.not_supported(path, match, (newest,)))
+        if selected.continue_token:
+            found.append(field.forbidden(path, f"{path} is forbidden when continue is provided"))
+    return found
+
+
+def _named(requirements: Sequence[Requirement], name: str) -> tuple[Requirement, ...]:
+    """The requirements with that of a name in the path, which a selector may only repeat."""
+    wanted = Requirement("metadata.name", Operator.IN, frozenset({name}))
+    if not name or wanted in requirements:
+        return tuple(requirements)
+    if requirements:
+        raise BadRequest("fieldSelector metadata.name doesn't match requested name")
+    return (wanted,)
+
+
+def _selecting(selected: Selection, predicate: SelectionPredicate) -> Selection:
+    return selected if predicate.is_everything else replace(selected, predicate=predicate)
