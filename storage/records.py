@@ -85,16 +85,15 @@ _NO_PARTS = frozenset(("", ".", ".."))
 def reader_of(resource: Resource) -> Reader:
     """How the objects of a resource are read: fields are its own, its name and, if it has one, its namespace."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
-    decode = _decoder(name, tuple(resource.type_meta))
-    return Reader(decode=decode, fields=_namespaced(resource) if resource.namespaced else _unscoped(resource))
+    fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
+    return Reader(_untyped(tuple(resource.type_meta)) if resource.type_meta else codecs.decode, fields, name)
 
 
-def _decoder(name: str, type_meta: Sequence[str]) -> Callable[[bytes], Object]:
+def _untyped(type_meta: Sequence[str]) -> Callable[[bytes], Object]:
+    """Decoding that takes off what `write` puts on."""
+
     def decode(data: bytes) -> Object:
-        try:
-            obj = codecs.decode(data)
-        except ValueError as exc:
-            raise ValueError(f"{name}: {exc}") from exc
+        obj = codecs.decode(data)
         for member in type_meta:
             obj.pop(member, None)
         return obj

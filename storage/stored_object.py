@@ -30,10 +30,12 @@ class Reader:
 
     decode: from stored bytes in any known codec (bare JSON included); raises ValueError for anything else.
     fields: the selectable fields of a decoded object, metadata.name and metadata.namespace included.
+    resource: its name, for people who read that an object is corrupt.
     """
 
     decode: Callable[[bytes], Object]
     fields: Callable[[Object], Mapping[str, str]]
+    resource: str = "object"
 
 
 class StoredObject:
@@ -102,7 +104,7 @@ class StoredObject:
         try:
             self._settle(self._reader.decode(self._data))
         except (ValueError, TypeError, AttributeError, KeyError) as exc:
-            raise Corrupt(self.key, str(exc)) from exc
+            raise Corrupt(self.key, f"{self._reader.resource}: {exc}") from exc
 
     def _settle(self, obj: Object) -> None:
         versioner.set_resource_version(obj, self.revision)

@@ -1,0 +1,20 @@
+"""Fixtures for tests of what stands on a kv engine: an engine in memory, with a clock that stands still."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from storage.clock import ManualClock
+from storage.kv.memory import MemoryKV
+
+
+@pytest.fixture
+def manual_clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def memory_kv(manual_clock: ManualClock) -> AsyncIterator[MemoryKV]:
+    kv = MemoryKV(clock=manual_clock)
+    yield kv
+    await kv.close()
