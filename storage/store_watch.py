@@ -58,8 +58,9 @@ class Watches:
         """Begin to deliver. Raises Expired and whatever else is wrong from the start."""
         watch = StoreWatch(self._source, key, options, sink)
         await watch.open()
-        watch.task = self._tasks.spawn(self._run(watch), name=f"watch of {key!r}")
         self._running.add(watch)
+        watch.task = self._tasks.spawn(watch.run(), name=f"watch of {key!r}")
+        watch.task.add_done_callback(lambda _: self._running.discard(watch))
         return watch
 
     def statistics(self) -> dict[str, int]:
@@ -74,12 +75,6 @@ class Watches:
         for watch in tuple(self._running):
             watch.stop()
         await self._tasks.close()
-
-    async def _run(self, watch: "StoreWatch") -> None:
-        try:
-            await watch.run()
-        finally:
-            self._running.discard(watch)
 
 
 class _TooSlow(Exception):
