@@ -33,7 +33,7 @@ from storage.cacher.revision_check import RevisionCheck
 from storage.cacher.watch_cache import WatchCache
 from storage.cacher.watches import Watches
 from storage.clock import Clock, SystemClock
-from storage.errors import Closed, KeyNotFound
+from storage.errors import Closed, KeyNotFound, StorageError
 from storage.interface import (
     ListOptions,
     ListResult,
@@ -63,12 +63,19 @@ class Cacher:
         self._resource = resource
         self._clock = clock = clock or SystemClock()
         self._tasks = tasks = Tasks()
-        self._gate = Gate(clock)
         self._fanout = Fanout(resource.triggers, clock, on_slow=lambda watcher: self._feeder.slow_down(watcher))
         self._cache = WatchCache(clock, self._fanout, resource.triggers)
+        self._gate = Gate(self._cache.mark, clock)
         self._feeder = Feeder(self._cache, self._fanout, clock, tasks)
         self._progress = Progress(origin, clock, tasks)
-        self._reflector = Reflector(origin, self._cache, self._gate, clock=clock, on_bookmark=self._progress.answered)
+        self._reflector = Reflector(
+            origin,
+            self._cache,
+            self._gate,
+            clock=clock,
+            on_bookmark=self._progress.answered,
+            on_closed=self._end,
+        )
         self._freshness = Freshness(
             origin,
             self._cache,
@@ -76,7 +83,6 @@ class Cacher:
             check=RevisionCheck(origin, tasks),
             progress=self._progress,
             clock=clock,
-            tasks=tasks,
         )
         self._watches = Watches(
             origin,
@@ -89,6 +95,8 @@ class Cacher:
             tasks=tasks,
         )
         self._is_started = False
+        self._has_ended = False
+        self._is_closed = False
 
     # Writes
 
@@ -172,22 +180,27 @@ class Cacher:
         }
 
     async def close(self) -> None:
-        if self._gate.is_closed:
+        if self._is_closed:
             return
-        self._gate.close()
-        self._fanout.end_all(None)
-        self._cache.mark.fail(Closed("the cache is closed"))
+        self._is_closed = True
+        self._end(None)
         try:
             await self._tasks.close()
         finally:
             await self._origin.close()
 
+    def _end(self, reason: StorageError | None) -> None:
+        """Nothing comes any more: end the watches and those who wait."""
+        self._has_ended = True
+        self._fanout.end_all(reason)
+        self._cache.mark.fail(Closed("the cache is closed"))
+
     def _start(self) -> bool:
         """Begin to fill the cache, unless that was done; whether it is filled. Raises Closed."""
+        if self._has_ended:
+            raise Closed("the cache is closed")
         if self._gate.is_open:
             return True
-        if self._gate.is_closed:
-            raise Closed("the cache is closed")
         if not self._is_started:
             self._is_started = True
             name = f"reflect {self._resource.resource}.{self._resource.group}".rstrip(".")

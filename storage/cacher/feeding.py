@@ -25,8 +25,9 @@ from storage.tasks import Tasks
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared budget adds to it."""
 
-POLL_SECONDS = 0.02
-"""How often a sink above its limit is looked at: nothing tells when it has taken something."""
+SHORTEST_PAUSE = 0.01
+LONGEST_PAUSE = 0.25
+"""Between two looks at a sink above its limit: nothing tells when it has taken something."""
 
 
 class Feeder:
@@ -68,7 +69,7 @@ class Feeder:
         try:
             while await self._is_taken(watcher):
                 if watcher.initial is None:
-                    await self._fanout.position.wait_until(watcher.revision)
+                    await self._fanout.position.expect(watcher.revision)
                 if self._advance(watcher):
                     return
         except (Expired, Corrupt) as exc:
@@ -114,13 +115,15 @@ class Feeder:
             return True
         extra = self._budget.take()
         deadline = self._clock.monotonic() + GRACE_SECONDS + extra
+        pause = SHORTEST_PAUSE
         try:
             while watcher.is_slow():
                 left = deadline - self._clock.monotonic()
                 if left <= 0:
                     self._drop(watcher)
                     return False
-                await self._clock.sleep(min(POLL_SECONDS, left))
+                await self._clock.sleep(min(pause, left))
+                pause = min(2 * pause, LONGEST_PAUSE)
             return True
         finally:
             self._budget.give_back(min(extra, deadline - self._clock.monotonic()))

@@ -7,7 +7,6 @@ Must hold: a True means that the cache has everything up to what the read demand
 (the store's progress is not to be trusted, or its watch is down) or does not get there in time, the origin is read.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 from storage.cacher.pacing import hydrate, within
@@ -16,11 +15,10 @@ from storage.cacher.reflector import Reflector
 from storage.cacher.revision_check import RevisionCheck
 from storage.cacher.watch_cache import WatchCache
 from storage.clock import Clock
-from storage.errors import Closed, FutureRevision
+from storage.errors import FutureRevision
 from storage.interface import Origin
 from storage.selection import SelectionPredicate
 from storage.stored_object import StoredObject
-from storage.tasks import Tasks
 
 PATIENCE_SECONDS = 3.0
 """How long a read waits for the cache to come to its revision."""
@@ -38,7 +36,6 @@ class Freshness:
         check: RevisionCheck,
         progress: Progress,
         clock: Clock,
-        tasks: Tasks,
     ) -> None:
         self._origin = origin
         self._cache = cache
@@ -46,9 +43,6 @@ class Freshness:
         self._check = check
         self._progress = progress
         self._clock = clock
-        self._tasks = tasks
-        self._arrivals: dict[int, asyncio.Task[bool]] = {}
-        """By revision: one wait for all consistent reads that were given it."""
         self._consistent = 0
         self._waited = 0
         self._fallbacks = 0
@@ -86,7 +80,7 @@ class Freshness:
             return True
         if self._can_arrive:
             self._waited += 1
-            if await asyncio.shield(self._arrival(revision)):
+            if await self._arrives(revision):
                 return True
         self._fallbacks += 1
         return False
@@ -105,17 +99,6 @@ class Freshness:
         """Whether the cache will learn by itself that it has come to a revision."""
         return self._reflector.is_following and self._origin.has_reliable_progress
 
-    def _arrival(self, revision: int) -> asyncio.Task[bool]:
-        arrival = self._arrivals.get(revision)
-        if arrival is None:
-            arrival = self._tasks.spawn(self._arrives(revision), name="wait for revision")
-            self._arrivals[revision] = arrival
-            arrival.add_done_callback(lambda _: self._arrivals.pop(revision, None))
-        return arrival
-
     async def _arrives(self, revision: int) -> bool:
         with self._progress.wanted():
-            try:
-                return await within(PATIENCE_SECONDS, self._cache.mark.wait_until(revision), self._clock)
-            except Closed:
-                return False
+            return await within(PATIENCE_SECONDS, self._cache.mark.expect(revision), self._clock)

@@ -5,8 +5,7 @@ Must hold: whatever the number and the size of the objects, a loop that counts i
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from storage.clock import Clock
 from storage.stored_object import StoredObject
@@ -41,17 +40,17 @@ async def hydrate(objects: Iterable[StoredObject], clock: Clock) -> None:
             share = Share(clock)
 
 
-async def within(seconds: float, waiting: Coroutine[Any, Any, object], clock: Clock) -> bool:
-    """Run `waiting` for so long at the most; whether it came to its end. Raises what it raises."""
-    loop = asyncio.get_running_loop()
-    work, timer = loop.create_task(waiting), loop.create_task(clock.sleep(seconds))
+async def within(seconds: float, expected: asyncio.Future[bool], clock: Clock) -> bool:
+    """What is expected, or False when it has not come by then; nobody else may wait for it. Raises what it raises."""
+    timer = asyncio.get_running_loop().create_task(clock.sleep(seconds))
+    timer.add_done_callback(lambda _: settle(expected, False))
     try:
-        await asyncio.wait((work, timer), return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            return False
-        work.result()
-        return True
+        return await expected
     finally:
-        work.cancel()
         timer.cancel()
-        await asyncio.gather(work, timer, return_exceptions=True)
+
+
+def settle(expected: asyncio.Future[bool], outcome: bool) -> None:
+    """Tell who waits for it, if anybody still does."""
+    if not expected.done():
+        expected.set_result(outcome)

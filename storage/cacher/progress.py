@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from storage.cacher.pacing import within
+from storage.cacher.pacing import settle, within
 from storage.clock import Clock
 from storage.errors import StorageError
 from storage.interface import Origin
@@ -32,15 +32,16 @@ class Progress:
         self._tasks = tasks
         self._waiting = 0
         self._is_running = False
-        self._answered = asyncio.Event()
-        self._newcomer = asyncio.Event()
+        self._answer: asyncio.Future[bool] | None = None
+        self._newcomer: asyncio.Future[bool] | None = None
         self._requests = 0
 
     @contextmanager
     def wanted(self) -> Iterator[None]:
         """While inside, the store is asked again and again."""
         self._waiting += 1
-        self._newcomer.set()
+        if self._newcomer is not None:
+            settle(self._newcomer, True)
         if not self._is_running:
             self._is_running = True
             self._tasks.spawn(self._ask_while_wanted(), name="request progress")
@@ -51,19 +52,20 @@ class Progress:
 
     def answered(self) -> None:
         """The store said how far it is."""
-        self._answered.set()
+        if self._answer is not None:
+            settle(self._answer, True)
 
     def statistics(self) -> Mapping[str, int]:
         return {"waiting": self._waiting, "progress_requests": self._requests}
 
     async def _ask_while_wanted(self) -> None:
         try:
+            loop = asyncio.get_running_loop()
             while self._waiting:
-                self._answered.clear()
-                self._newcomer.clear()
+                self._answer, self._newcomer = loop.create_future(), loop.create_future()
                 await self._ask()
-                await within(PERIOD_SECONDS, self._answered.wait(), self._clock)
-                await within(PERIOD_SECONDS, self._newcomer.wait(), self._clock)
+                await within(PERIOD_SECONDS, self._answer, self._clock)
+                await within(PERIOD_SECONDS, self._newcomer, self._clock)
         finally:
             self._is_running = False
 

@@ -34,16 +34,24 @@ LONGEST_PAUSE = 5.0
 
 
 class Reflector:
-    """Feeds one cache from its origin. `on_bookmark` is told of every sign of life that says how far the store is."""
+    """Feeds one cache from its origin. Tells of every bookmark, and when the origin is closed under it."""
 
     def __init__(
-        self, origin: Origin, cache: WatchCache, gate: Gate, *, clock: Clock, on_bookmark: Callable[[], None]
+        self,
+        origin: Origin,
+        cache: WatchCache,
+        gate: Gate,
+        *,
+        clock: Clock,
+        on_bookmark: Callable[[], None],
+        on_closed: Callable[[Closed], None],
     ) -> None:
         self._origin = origin
         self._cache = cache
         self._gate = gate
         self._clock = clock
         self._on_bookmark = on_bookmark
+        self._on_closed = on_closed
         self._pause = SHORTEST_PAUSE
         self._must_list = True
         self._lists = 0
@@ -56,8 +64,8 @@ class Reflector:
         while True:
             try:
                 await self._follow()
-            except Closed:
-                self._gate.close()
+            except Closed as exc:
+                self._on_closed(exc)
                 return
             except StorageError as exc:
                 self._note(exc)
@@ -85,11 +93,14 @@ class Reflector:
         watch = await self._origin.watch("", options, session)
         self._watches += 1
         self.is_following = not session.ended.done()
+        begun = self._clock.monotonic()
         try:
             reason = await session.ended
         finally:
             self.is_following = False
             watch.stop()
+        if self._clock.monotonic() - begun >= LONGEST_PAUSE:
+            self._pause = SHORTEST_PAUSE
         raise reason or Unavailable("the watch of the store ended")
 
     async def _list(self) -> None:
@@ -100,7 +111,6 @@ class Reflector:
         self._lists += 1
         self._must_list = False
         self._cache.replace(objects, revision)
-        self._gate.open()
 
     async def _all_pages(self) -> tuple[list[StoredObject], int]:
         objects: list[StoredObject] = []
@@ -125,7 +135,7 @@ class Reflector:
         self._gate.report(reason)
         if isinstance(reason, Expired | Compacted):
             self._must_list = True
-        logger.info("watch of the store ended, starting it again: %s", reason)
+        logger.warning("the cache lost the store and follows it again soon: %s", reason)
 
 
 class _Session:

@@ -19,6 +19,8 @@ class State:
     def __init__(self) -> None:
         self._objects: SortedDict[str, StoredObject] = SortedDict()
         self._indexes: dict[str, _FieldIndex] = {}
+        self._all: tuple[StoredObject, ...] | None = None
+        """Everything, as the last one who asked for it got it: readers of one state share it."""
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -26,6 +28,7 @@ class State:
     def replace(self, objects: Iterable[StoredObject]) -> None:
         self._objects = SortedDict((stored.key, stored) for stored in objects)
         self._indexes.clear()
+        self._all = None
 
     def get(self, key: str) -> StoredObject | None:
         found: StoredObject | None = self._objects.get(key)
@@ -35,6 +38,7 @@ class State:
         """Set one object; what was there before."""
         previous = self.get(stored.key)
         self._objects[stored.key] = stored
+        self._all = None
         if self._indexes:
             self._note(stored.key)
         return previous
@@ -42,15 +46,17 @@ class State:
     def remove(self, key: str) -> StoredObject | None:
         """Take one object out; what was there."""
         previous: StoredObject | None = self._objects.pop(key, None)
+        self._all = None
         if self._indexes:
             self._note(key)
         return previous
 
-    def within(self, scope: str) -> list[StoredObject]:
+    def within(self, scope: str) -> Sequence[StoredObject]:
         """Everything (""), a namespace ("default/") or the one object of a key."""
         objects = self._objects
         if not scope:
-            return [objects[key] for key in objects]
+            self._all = self._all or tuple([objects[key] for key in objects])
+            return self._all
         if scope.endswith("/"):
             return [objects[key] for key in objects.irange(scope, end_of(scope), (True, False))]
         return [objects[scope]] if scope in objects else []

@@ -8,6 +8,7 @@ import itertools
 
 from sortedcontainers import SortedDict
 
+from storage.cacher.pacing import settle
 from storage.errors import StorageError
 
 
@@ -19,7 +20,7 @@ class Watermark:
     def __init__(self) -> None:
         self.revision = 0
         self._places = itertools.count()
-        self._waiting: SortedDict[tuple[int, int], asyncio.Future[None]] = SortedDict()
+        self._waiting: SortedDict[tuple[int, int], asyncio.Future[bool]] = SortedDict()
         self._failure: StorageError | None = None
 
     def __len__(self) -> int:
@@ -32,32 +33,25 @@ class Watermark:
             return
         self.revision = revision
         while self._waiting and self._waiting.peekitem(0)[0][0] <= revision:
-            _settle(self._waiting.popitem(0)[1], None)
+            settle(self._waiting.popitem(0)[1], True)
 
     def fail(self, reason: StorageError) -> None:
         """Nothing comes any more: those who wait, or will wait, get the reason."""
         self._failure = reason
         while self._waiting:
-            _settle(self._waiting.popitem(0)[1], reason)
+            arrival = self._waiting.popitem(0)[1]
+            if not arrival.done():
+                arrival.set_exception(reason)
 
-    async def wait_until(self, revision: int) -> None:
-        """Return as soon as `revision` has been reached."""
+    def expect(self, revision: int) -> asyncio.Future[bool]:
+        """True as soon as `revision` has been reached. Whoever settles or cancels it does not wait any longer."""
+        arrival: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if self.revision >= revision:
-            return
-        if self._failure is not None:
-            raise self._failure
-        place = (revision, next(self._places))
-        waiter = self._waiting[place] = asyncio.get_running_loop().create_future()
-        try:
-            await waiter
-        finally:
-            self._waiting.pop(place, None)
-
-
-def _settle(waiter: asyncio.Future[None], failure: StorageError | None) -> None:
-    if waiter.done():
-        return
-    if failure is None:
-        waiter.set_result(None)
-    else:
-        waiter.set_exception(failure)
+            arrival.set_result(True)
+        elif self._failure is not None:
+            arrival.set_exception(self._failure)
+        else:
+            place = (revision, next(self._places))
+            self._waiting[place] = arrival
+            arrival.add_done_callback(lambda _: self._waiting.pop(place, None))
+        return arrival
