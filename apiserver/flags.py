@@ -90,14 +90,22 @@ class _Reader:
             self._read_long(argument)
         elif argument.startswith("-") and argument not in ("-", "--"):
             self._read_short(argument)
-        elif argument not in ("", "--") or self._left:
-            raise UsageError(f'"apiserver" does not take any arguments, got {quote(argument or self._left[-1])}')
+        elif argument == "--":
+            self._refuse(*reversed(self._left))
+            self._left.clear()
+        else:
+            self._refuse(argument)
 
     def parsed(self) -> Parsed:
         wants_help = self._texts.pop(HELP.name, ["false"])[-1] != "false"
         version = self._texts.pop(VERSION.name, ["false"])[-1]
         values = {name: _value(self._flags[name], texts) for name, texts in self._texts.items()}
         return Parsed(values, list(self._ignored), wants_help, "" if version == "false" else version)
+
+    def _refuse(self, *words: str) -> None:
+        """Complain about words that belong to no flag; empty ones do no harm."""
+        if any(words):
+            raise UsageError(f'"apiserver" does not take any arguments, got [{" ".join(map(quote, words))}]')
 
     def _read_long(self, argument: str) -> None:
         given, has_value, text = argument[2:].partition("=")

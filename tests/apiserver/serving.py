@@ -1,0 +1,132 @@
+"""Servers and clients for tests: real sockets on loopback, closed when the test is over."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from apiserver import server
+from apiserver.context import Filter, Handler, compose
+from apiserver.filters import audit_id
+from apiserver.listeners import Listener
+from apiserver.server import Server
+from apiserver.settings import Settings
+from storage.clock import Clock, SystemClock
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. Header names are in lower case; of a repeated header the last value counts."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+
+@asynccontextmanager
+async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
+    """A server on a free port, with everything that it keeps in one directory."""
+    given = {"storage_backend": "memory", "bind_address": LOOPBACK, "secure_port": 0, **values}
+    started = await server.start(Settings(data_dir=directory, **given))
+    try:
+        await started.wait_until_ready()
+        yield started
+    finally:
+        await started.stop()
+
+
+@asynccontextmanager
+async def listening(handler: Handler, *filters: Filter, clock: Clock | None = None) -> AsyncIterator[Listener]:
+    """A handler behind some filters on a plain port."""
+    entry = audit_id.entry(compose(filters, handler), clock or SystemClock())
+    listener = await Listener.open(entry, LOOPBACK, 0, tls=None)
+    try:
+        yield listener
+    finally:
+        await listener.close(0.1)
+
+
+def trusting(started: Server) -> ssl.SSLContext:
+    """The TLS of a client that knows the server's CA."""
+    return ssl.create_default_context(cafile=started.pki.ca.certificate)
+
+
+def as_admin(started: Server) -> ssl.SSLContext:
+    """The TLS of the administrator."""
+    tls = trusting(started)
+    tls.load_cert_chain(started.pki.admin.certificate, started.pki.admin.key)
+    return tls
+
+
+async def ask(
+    port: int,
+    target: str,
+    *,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+    tls: ssl.SSLContext | None = None,
+) -> Answer:
+    """One request on a connection of its own."""
+    lines = {"Host": "localhost", "Content-Length": str(len(body)), "Connection": "close", **(headers or {})}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    return (await exchange(port, f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + body, tls=tls))[0]
+
+
+async def exchange(port: int, data: bytes, *, tls: ssl.SSLContext | None = None, answers: int = 1) -> Sequence[Answer]:
+    """Send bytes as they are, and read so many answers."""
+    reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls, limit=1 << 20)
+    try:
+        writer.write(data)
+        is_head = data.startswith(b"HEAD ")
+        return [await read_answer(reader, is_head=is_head) for _ in range(answers)]
+    finally:
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def read_answer(reader: asyncio.StreamReader, *, is_head: bool = False) -> Answer:
+    """One answer; interim ones are skipped."""
+    while True:
+        status = int((await reader.readline()).split()[1])
+        headers = {}
+        while (line := (await reader.readline()).decode().strip()) != "":
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        if status >= 200:
+            break
+    if is_head:
+        return Answer(status, headers, b"")
+    if headers.get("transfer-encoding") == "chunked":
+        return Answer(status, headers, await _read_chunks(reader))
+    length = headers.get("content-length")
+    body = await reader.readexactly(int(length)) if length is not None else await reader.read()
+    return Answer(status, headers, body)
+
+
+async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
+    body = b""
+    while size := int(await reader.readline(), 16):
+        body += await reader.readexactly(size)
+        await reader.readline()
+    await reader.readline()
+    return body
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

@@ -1,0 +1,121 @@
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from apiserver import flags, settings
+from apiserver.flags import UsageError
+from apiserver.settings import Settings
+from apiserver.unused_flags import UNUSED
+
+
+def of(*arguments: str) -> Settings:
+    return settings.of(flags.parse(arguments, settings.flags(), UNUSED))
+
+
+def test_every_field_is_a_flag_of_its_name() -> None:
+    names = [flag.name.replace("-", "_") for flag in settings.flags()]
+
+    assert names == list(Settings.model_fields)
+
+
+def test_no_flag_is_both_used_and_unused() -> None:
+    assert not {flag.name for flag in settings.flags()} & set(UNUSED)
+
+
+def test_values_become_what_they_mean() -> None:
+    chosen = of(
+        "--secure-port=0",
+        "--request-timeout=1m30s",
+        "--etcd-servers=http://a:1,http://b:2",
+        "--watch-cache=false",
+        "--service-cluster-ip-range=10.1.2.3/16,fd00::/108",
+        "--data-dir=/data",
+        "-v=4",
+    )
+
+    assert (chosen.secure_port, chosen.request_timeout, chosen.watch_cache, chosen.v) == (0, 90.0, False, 4)
+    assert chosen.etcd_servers == ("http://a:1", "http://b:2")
+    assert chosen.service_cluster_ip_range == (IPv4Network("10.1.0.0/16"), IPv6Network("fd00::/108"))
+    assert (chosen.pki_dir, chosen.kubeconfig_file) == (Path("/data/pki"), Path("/data/admin.kubeconfig"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "backend"),
+    [([], "sqlite"), (["--storage-backend=memory"], "memory"), (["--etcd-servers=http://a:1"], "etcd3")],
+)
+def test_the_backend_follows_from_the_servers(arguments: list[str], backend: str) -> None:
+    assert of(*arguments).backend == backend
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            ["--secure-port=abc"],
+            'invalid argument "abc" for "--secure-port" flag: strconv.ParseInt: parsing "abc": invalid syntax',
+        ),
+        (
+            ["--anonymous-auth=maybe"],
+            'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
+        ),
+        (
+            ["--request-timeout=5"],
+            'invalid argument "5" for "--request-timeout" flag: time: missing unit in duration "5"',
+        ),
+        (
+            ["-v=x"],
+            'invalid argument "x" for "-v, --v" flag: strconv.ParseInt: parsing "x": invalid syntax',
+        ),
+        (
+            ["--storage-backend=etcd2"],
+            'invalid argument "etcd2" for "--storage-backend" flag: must be one of etcd3, sqlite, memory',
+        ),
+        (["--storage-backend=etcd3"], "--etcd-servers must be specified"),
+        (
+            ["--storage-backend=memory", "--etcd-servers=a"],
+            "--storage-backend=memory cannot be used with --etcd-servers",
+        ),
+        (["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file must be given together"),
+        (["--etcd-keyfile=a"], "--etcd-certfile and --etcd-keyfile must be given together"),
+        (["--authorization-mode="], "at least one authorization-mode must be passed"),
+        (
+            ["--authorization-mode=RBAC,RBAC"],
+            "authorization-mode ['RBAC', 'RBAC'] has mode specified more than once",
+        ),
+        (
+            ["--service-cluster-ip-range=10.0.0.0/24,10.0.1.0/24"],
+            "--service-cluster-ip-range must be one CIDR, or two of different IP families",
+        ),
+        (
+            ["--encryption-provider-config-automatic-reload"],
+            "--encryption-provider-config-automatic-reload must be set with --encryption-provider-config",
+        ),
+    ],
+)
+def test_complains_about_what_makes_no_sense(arguments: list[str], complaint: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        of(*arguments)
+
+    assert str(refusal.value) == complaint
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--secure-port=70000",
+        "--secure-port=-1",
+        "--bind-address=nope",
+        "--request-timeout=-1s",
+        "--tls-cipher-suites=X",
+    ],
+)
+def test_refuses_values_out_of_range(argument: str) -> None:
+    with pytest.raises(UsageError, match="invalid argument"):
+        of(argument)
+
+
+def test_settings_never_change() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        of().secure_port = 1  # type: ignore[misc]
