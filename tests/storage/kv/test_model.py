@@ -29,8 +29,9 @@ T = TypeVar("T")
 NAMES = st.sampled_from([b"a", b"a\x00", b"b", b"b/\xff", b"c", b"d"])
 VALUES = st.sampled_from([b"", b"one", b"two", b"\x00\xff"])
 BOUNDS = st.sampled_from([b"", b"a", b"a\x00", b"b", b"b0", b"d", b"e"])
-BACK = st.integers(0, 30)
-"""How many revisions ago, counted around."""
+COMPACT = -1
+BACK = st.integers(0, 3) | st.integers(0, 30) | st.just(COMPACT)
+"""How many revisions ago, counted around; or the compact revision, where the edges are."""
 INDEX = st.integers(0, 9)
 PREFIXES = itertools.count()
 MAX_WATCHES = 8
@@ -108,6 +109,8 @@ class Machine(RuleBasedStateMachine):
         return self.store.runner.run(work)
 
     def revision_back(self, back: int) -> int:
+        if back == COMPACT and self.model.compact_revision:
+            return self.model.compact_revision
         revisions = self.model.revisions
         return revisions[-1 - back % len(revisions)]
 
