@@ -1,0 +1,77 @@
+"""EtcdConfig: where the etcd members are, how to prove who we are, and how long to wait.
+
+Pure: nothing is opened here. Must hold: a password never shows in a repr.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from storage.errors import InvalidOptions
+
+DEFAULT_PORT = 2379
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """PEM files. Without an authority, the certificate authorities that gRPC brings are trusted."""
+
+    authority: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A user of etcd's own authentication."""
+
+    user: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtcdConfig:
+    """How to reach one etcd cluster.
+
+    endpoints: URLs of members: http://host:port, https://host:port, unix:///path; a bare host:port is http.
+    deadline: seconds after which every request has been answered or has failed, retries included.
+    keepalive: seconds of silence after which a connection in use is probed, and seconds that the answer may take; etcd
+    by default disconnects clients that probe more often than every 5 seconds.
+    probe_key: the key that is read to learn the revision and the health; authenticated users must be allowed to.
+    """
+
+    endpoints: Sequence[str]
+    tls: Tls = Tls()
+    login: Login | None = None
+    deadline: float = 10.0
+    keepalive: float = 10.0
+    keepalive_timeout: float = 5.0
+    probe_key: bytes = b"/registry/health"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An endpoint as gRPC names it."""
+
+    target: str
+    is_secure: bool
+
+
+def parse_endpoint(url: str) -> Address:
+    """The address in an endpoint URL. Raises InvalidOptions.
+
+    >>> parse_endpoint("https://10.0.0.1:2379")
+    Address(target='10.0.0.1:2379', is_secure=True)
+    """
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.scheme == "unix" and parts.path:
+        return Address(f"unix:{parts.netloc}{parts.path}", is_secure=False)
+    try:
+        host, port = parts.hostname, parts.port or DEFAULT_PORT
+    except ValueError as exc:
+        raise InvalidOptions(f"etcd endpoint {url!r}: {exc}") from exc
+    if parts.scheme not in {"http", "https"} or not host or parts.path not in {"", "/"} or parts.query:
+        raise InvalidOptions(f"etcd endpoint {url!r} is not of the form http[s]://host:port")
+    host = f"[{host}]" if ":" in host else host
+    return Address(f"{host}:{port}", is_secure=parts.scheme == "https")

@@ -1,0 +1,150 @@
+"""Doubts: what became of a write whose answer was lost.
+
+A connection that breaks, a member that dies and a time limit that passes leave it open whether the write was, or will
+still be, applied: its proposal may be under way between members. It is never sent again. What can be
+concluded from reading, for a compare-and-set on mod_revision E that was sent when the store's revision was at least S:
+
+- The key had another mod_revision than E (E > 0) at S already: the comparison cannot hold any more, now or later,
+  because mod_revisions do not come back. The write is lost.
+- The first change of the key after S is ours: same value and lease for a put, a deletion for a deletion. The write
+  has taken effect, in that revision. A write of the same bytes on the same E by somebody else looks the same. If
+  it came from this engine, we know of it and conclude nothing; if it came from another process, the state that
+  both asked for is the one that is there, and objects with a uid or the name of their writer do not even
+  come out the same.
+- The first change after S is another one, and E > 0: the write is lost, as above.
+- The first change after S is another one, and E is 0: nothing follows. Once the key is deleted, a create that
+  is still under way would be applied. Only finding our own creation decides.
+- Nothing has changed: nothing follows. The proposal may be applied in a moment, so changes are waited for, a little
+  while; after that the outcome is unknown.
+
+Must hold: "succeeded" and "lost" are said only if they are known to stay true; else it is DeadlineExceeded.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from storage.errors import Closed, DeadlineExceeded, StorageError
+from storage.kv.etcd import messages
+from storage.kv.etcd.endpoint import RANGE
+from storage.kv.etcd.requests import Requests
+from storage.kv.etcd.revision import RevisionSeen
+from storage.kv.etcd.watch_stream import WatchStream
+from storage.kv.interface import Event, EventType, Record, WriteResult
+
+_PATIENCE = 2.0
+"""Seconds in which a proposal that is under way is applied when the cluster has a leader; usual are milliseconds."""
+_SHARE = 0.3
+"""The part of the deadline in which a doubt is resolved."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Write:
+    """A compare-and-set under way. value: None for a deletion. seen: a revision that the store had before."""
+
+    key: bytes
+    value: bytes | None
+    lease: int
+    expected_mod_revision: int
+    seen: int
+    has_twin: bool = False
+
+    def is_like(self, other: "Write") -> bool:
+        """Whether the two could not be told apart by what they do."""
+        return (
+            self.expected_mod_revision == other.expected_mod_revision
+            and self.lease == other.lease
+            and self.value == other.value
+        )
+
+    def explains(self, event: Event) -> bool:
+        """Whether this write does what the event shows."""
+        if self.value is None:
+            return event.type is EventType.DELETE
+        record = event.record
+        return (
+            event.type is EventType.PUT
+            and event.is_create == (self.expected_mod_revision == 0)
+            and record.lease == self.lease
+            and record.value == self.value
+        )
+
+
+class Doubts:
+    """The writes that are under way in one engine."""
+
+    def __init__(self, requests: Requests, stream: WatchStream, seen: RevisionSeen) -> None:
+        self._requests = requests
+        self._stream = stream
+        self._seen = seen
+        self._under_way: dict[bytes, list[Write]] = {}
+
+    def begin(self, key: bytes, value: bytes | None, *, expected_mod_revision: int, lease: int = 0) -> Write:
+        """Note a write before it is sent."""
+        write = Write(
+            key=key, value=value, lease=lease, expected_mod_revision=expected_mod_revision, seen=self._seen.value
+        )
+        others = self._under_way.setdefault(key, [])
+        for other in others:
+            if other.is_like(write):
+                other.has_twin = write.has_twin = True
+        others.append(write)
+        return write
+
+    def end(self, write: Write) -> None:
+        """Forget a write."""
+        writes = self._under_way[write.key]
+        if len(writes) == 1:
+            del self._under_way[write.key]
+        else:
+            writes[:] = [other for other in writes if other is not write]
+
+    async def resolve(self, write: Write, error: StorageError) -> WriteResult:
+        """The outcome of a write that failed with `error`. Raises DeadlineExceeded when it cannot be known."""
+        result = None
+        try:
+            async with asyncio.timeout(self._requests.deadline * _SHARE):
+                result = await self._find_out(write)
+        except Closed:
+            raise
+        except (StorageError, TimeoutError):
+            pass  # what went wrong with the write says more
+        if result is None:
+            raise DeadlineExceeded(f"the outcome of the write is unknown: {error}") from error
+        return result
+
+    async def _find_out(self, write: Write) -> WriteResult | None:
+        since = max(write.seen, write.expected_mod_revision)
+        before = None
+        if write.expected_mod_revision:
+            before = (await self._read(write.key, since))[0]
+            if before is None or before.mod_revision != write.expected_mod_revision:
+                return await self._lost(write)
+        event = await self._first_decisive_change(write, since + 1)
+        if event is None or write.has_twin:
+            return None
+        if not write.explains(event):
+            return await self._lost(write)
+        return WriteResult(True, event.record.mod_revision, before if write.value is None else event.record)
+
+    async def _first_decisive_change(self, write: Write, revision: int) -> Event | None:
+        """The change of the key from which the outcome follows; None when there is none."""
+        watcher = self._stream.add(write.key, write.key + b"\x00", revision)
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                async for batch in watcher:
+                    for event in batch.events:
+                        if write.expected_mod_revision or write.explains(event):
+                            return event
+        except TimeoutError:
+            pass
+        finally:
+            self._stream.remove(watcher)
+        return None
+
+    async def _lost(self, write: Write) -> WriteResult:
+        record, revision = await self._read(write.key, 0)
+        return WriteResult(False, revision, record)
+
+    async def _read(self, key: bytes, revision: int) -> tuple[Record | None, int]:
+        response = await self._requests.repeat(RANGE, messages.get(key, revision))
+        return messages.record_in(response), response.header.revision

@@ -1,0 +1,76 @@
+"""Endpoint: one member of the cluster: its channel, its calls, and what is known of it.
+
+Knows no other member. Must hold: `calls` always belong to the open channel.
+"""
+
+import operator
+from typing import Any
+
+import grpc.aio
+from aetcd import rpc
+
+from storage.kv.etcd.channel import Credentials, open_channel
+from storage.kv.etcd.config import EtcdConfig, parse_endpoint
+from storage.kv.etcd.versions import Version
+
+RANGE = operator.attrgetter("range")
+TXN = operator.attrgetter("txn")
+COMPACT = operator.attrgetter("compact")
+GRANT_LEASE = operator.attrgetter("grant_lease")
+REVOKE_LEASE = operator.attrgetter("revoke_lease")
+STATUS = operator.attrgetter("status")
+"""What names a call, for those who do not know yet which member it will go to."""
+
+
+class Calls:
+    """The calls that we use of aetcd's stubs, each looked up once."""
+
+    __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn", "watch")
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        kv, lease = rpc.KVStub(channel), rpc.LeaseStub(channel)
+        self.range = kv.Range
+        self.txn = kv.Txn
+        self.compact = kv.Compact
+        self.grant_lease = lease.LeaseGrant
+        self.revoke_lease = lease.LeaseRevoke
+        self.watch = rpc.WatchStub(channel).Watch
+        self.status = rpc.MaintenanceStub(channel).Status
+        self.authenticate = rpc.AuthStub(channel).Authenticate
+
+
+class Endpoint:
+    """One member.
+
+    version: the server's, from the last time that it told. reason: why it is down, for people; empty while it is up.
+    streams: the watch streams on this member; they are cancelled when a probe finds it down, which is sooner than the
+    connection's own keepalive would find it.
+    """
+
+    def __init__(self, url: str, config: EtcdConfig, credentials: Credentials) -> None:
+        self.url = url
+        self.version: Version | None = None
+        self.reason = ""
+        self.streams: set[grpc.aio.StreamStreamCall[Any, Any]] = set()
+        self._address = parse_endpoint(url)
+        self._config = config
+        self._credentials = credentials
+        self._open()
+
+    async def reconnect(self) -> None:
+        """Open a new channel, with the credentials as they are now."""
+        old = self._channel
+        self._open()
+        await old.close()
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+    def cancel_streams(self) -> None:
+        """End the streams from our side; whoever reads them learns it at once."""
+        for stream in self.streams:
+            stream.cancel()
+
+    def _open(self) -> None:
+        self._channel = open_channel(self._address, self._config, self._credentials)
+        self.calls = Calls(self._channel)

@@ -1,0 +1,161 @@
+"""Endpoints: the members of the cluster, and which of them gets the next request.
+
+Requests go to the members that are up, in turn. A member that could not serve is left at once and probed in the
+background; when it answers again, has a leader and is no learner, it is up and gets its share. Knows no keys and
+repeats no requests.
+
+Must hold: no request goes to a member that is down while another one is up; a member that is down is probed until
+it is up or the engine is closed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from aetcd import rpc
+from grpc.aio import AioRpcError
+
+from storage.clock import Clock
+from storage.errors import Closed, Unauthenticated, Unavailable
+from storage.kv.etcd import failures, versions
+from storage.kv.etcd.channel import Credentials
+from storage.kv.etcd.config import EtcdConfig
+from storage.kv.etcd.endpoint import Endpoint
+from storage.kv.etcd.failures import Effect
+from storage.kv.etcd.revision import RevisionSeen
+from storage.kv.etcd.token import Token
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_PROBE_SECONDS = 2.0
+"""How long a member may take to tell its status; a healthy one takes milliseconds."""
+_FIRST_PAUSE = 0.02
+_LAST_PAUSE = 1.0
+"""Seconds between probes of a member that is down."""
+
+
+class Endpoints:
+    """All members of one cluster. Wants a running event loop."""
+
+    def __init__(self, config: EtcdConfig, token: Token, seen: RevisionSeen, clock: Clock) -> None:
+        self._token = token
+        self._seen = seen
+        self._clock = clock
+        self._credentials = Credentials(config.tls)
+        self._all = [Endpoint(url, config, self._credentials) for url in config.endpoints]
+        self._up = list(self._all)
+        self._turn = 0
+        self._any_up = asyncio.Event()
+        self._any_up.set()
+        self._is_closed = False
+        self._tasks = Tasks()
+        self._probed: set[Endpoint] = set()
+        for endpoint in self._all:
+            self._start_probe(endpoint)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def has_reliable_progress(self) -> bool:
+        """Whether all members that are up are known to answer progress requests rightly."""
+        known = [endpoint.version for endpoint in self._up]
+        return bool(known) and all(version and versions.is_progress_reliable(version) for version in known)
+
+    def pick(self) -> Endpoint | None:
+        """The member whose turn it is; None when none is up."""
+        if not self._up:
+            return None
+        self._turn += 1
+        return self._up[self._turn % len(self._up)]
+
+    async def wait_until_up(self, seconds: float) -> Endpoint:
+        """The member whose turn it is, as soon as one is up. Raises Unavailable, and Closed."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    await self._any_up.wait()
+                    if self._is_closed:
+                        raise Closed("the engine was closed")
+                    endpoint = self.pick()
+                    if endpoint is not None:
+                        return endpoint
+        except TimeoutError:
+            raise Unavailable(f"no etcd endpoint can be used: {self.reasons}") from None
+
+    def leave(self, endpoint: Endpoint, reason: str) -> None:
+        """Send no more requests to a member until a probe has found it well."""
+        if endpoint in self._up:
+            logger.warning("etcd endpoint %s is left: %s", endpoint.url, reason)
+            self._up.remove(endpoint)
+            if not self._up:
+                self._any_up.clear()
+        endpoint.reason = reason
+        self._start_probe(endpoint)
+
+    @property
+    def reasons(self) -> str:
+        """What is wrong with the members that are down, for people."""
+        return "; ".join(f"{endpoint.url}: {endpoint.reason}" for endpoint in self._all if endpoint.reason)
+
+    def statistics(self) -> Mapping[str, Any]:
+        """The members that are up and those that are down, by URL."""
+        return {
+            "up": [endpoint.url for endpoint in self._up],
+            "down": {endpoint.url: endpoint.reason for endpoint in self._all if endpoint not in self._up},
+        }
+
+    async def close(self) -> None:
+        """Disconnect from all members; whoever waits for one gets Closed."""
+        self._is_closed = True
+        self._up.clear()
+        self._any_up.set()
+        await self._tasks.close()
+        await asyncio.gather(*[endpoint.close() for endpoint in self._all])
+
+    def _start_probe(self, endpoint: Endpoint) -> None:
+        if endpoint not in self._probed and not self._is_closed:
+            self._probed.add(endpoint)
+            self._tasks.spawn(self._probe(endpoint), name=f"probe of etcd endpoint {endpoint.url}")
+
+    async def _probe(self, endpoint: Endpoint) -> None:
+        """Ask a member for its status until it is well; then it is up."""
+        pause = _FIRST_PAUSE
+        while (reason := await self._find_fault(endpoint)) is not None:
+            self.leave(endpoint, reason)
+            endpoint.cancel_streams()
+            await self._clock.sleep(pause)
+            pause = min(pause * 2, _LAST_PAUSE)
+            if self._credentials.refresh():
+                await endpoint.reconnect()
+        self._probed.discard(endpoint)
+        if endpoint not in self._up:
+            logger.info("etcd endpoint %s is up", endpoint.url)
+            self._up.append(endpoint)
+        endpoint.reason = ""
+        self._any_up.set()
+
+    async def _find_fault(self, endpoint: Endpoint) -> str | None:
+        """Why a member cannot serve; None when it can, be it only to refuse our credentials."""
+        try:
+            status = await self._status(endpoint)
+        except Unauthenticated:
+            return None
+        except failures.GRPC_EXCEPTIONS as error:
+            failure = failures.of_exception(error)
+            return None if failure.effect is Effect.REFUSED else str(failure.error)
+        endpoint.version = versions.parse(status.version)
+        self._seen.note(status.header.revision)
+        return "it is a learner" if status.isLearner else None
+
+    async def _status(self, endpoint: Endpoint) -> rpc.StatusResponse:
+        request, metadata = rpc.StatusRequest(), self._token.metadata
+        try:
+            return await endpoint.calls.status(request, timeout=_PROBE_SECONDS, metadata=metadata)
+        except AioRpcError as error:
+            if failures.of_exception(error).effect is not Effect.RENEW:
+                raise
+        await self._token.renew(endpoint, metadata, seconds=_PROBE_SECONDS)
+        return await endpoint.calls.status(request, timeout=_PROBE_SECONDS, metadata=self._token.metadata)

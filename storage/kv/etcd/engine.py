@@ -1,0 +1,191 @@
+"""EtcdKV: the kv contract on an etcd cluster.
+
+Each method builds a message, has it sent, and reads the answer; retries, members, tokens and the watch stream are
+their own modules.
+
+Must hold: whatever gRPC and etcd raise leaves as one of storage's errors, within the deadline.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aetcd import rpc
+
+from storage.clock import Clock, SystemClock
+from storage.errors import Closed, Compacted, FutureRevision, LeaseNotFound, StorageError, TooLarge, Unavailable
+from storage.kv.etcd import messages
+from storage.kv.etcd.config import EtcdConfig
+from storage.kv.etcd.doubt import Doubts
+from storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, RANGE, REVOKE_LEASE, STATUS, TXN
+from storage.kv.etcd.endpoints import Endpoints
+from storage.kv.etcd.requests import InDoubt, Requests
+from storage.kv.etcd.revision import RevisionSeen
+from storage.kv.etcd.token import Token
+from storage.kv.etcd.watch_stream import WatchStream
+from storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+
+_HEALTH_SECONDS = 3.0
+
+
+class EtcdKV:
+    """A key space on the members of `config`. Wants a running event loop; no member has to answer yet."""
+
+    def __init__(self, config: EtcdConfig, *, clock: Clock | None = None) -> None:
+        clock = clock or SystemClock()
+        token = Token(config.login)
+        self._config = config
+        self._probe = rpc.RangeRequest(key=config.probe_key, count_only=True)
+        self._seen = RevisionSeen()
+        self._endpoints = Endpoints(config, token, self._seen, clock)
+        self._requests = Requests(self._endpoints, token, clock, deadline=config.deadline)
+        self._stream = WatchStream(self._endpoints, token, self._seen, clock)
+        self._doubts = Doubts(self._requests, self._stream, self._seen)
+        self._is_closed = False
+
+    @property
+    def has_reliable_progress(self) -> bool:
+        return self._endpoints.has_reliable_progress
+
+    async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
+        response = await self._read(messages.get(key, revision))
+        return GetResult(messages.record_in(response), response.header.revision)
+
+    async def range(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+    ) -> RangeResult:
+        request = rpc.RangeRequest(
+            key=start or b"\x00",
+            range_end=max(start, end),
+            limit=limit,
+            revision=revision,
+            keys_only=keys_only,
+            count_only=count_only,
+        )
+        response = await self._read(request)
+        records = list(map(messages.record_of, response.kvs))
+        return RangeResult(records, response.header.revision, response.count, response.more)
+
+    async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
+        if len(value) > MAX_VALUE_BYTES:
+            raise TooLarge(f"value of {len(value)} bytes, at most {MAX_VALUE_BYTES} are allowed")
+        request = messages.put_if(key, value, expected_mod_revision=expected_mod_revision, lease=lease)
+        write = self._doubts.begin(key, value, expected_mod_revision=expected_mod_revision, lease=lease)
+        try:
+            response = await self._requests.write(TXN, request)
+        except InDoubt as doubt:
+            return await self._doubts.resolve(write, doubt.error)
+        finally:
+            self._doubts.end(write)
+        self._seen.note(response.header.revision)
+        return messages.put_result(response, key, value, lease)
+
+    async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
+        request = messages.delete_if(key, expected_mod_revision=expected_mod_revision)
+        write = self._doubts.begin(key, None, expected_mod_revision=expected_mod_revision)
+        try:
+            response = await self._requests.write(TXN, request)
+        except InDoubt as doubt:
+            return await self._doubts.resolve(write, doubt.error)
+        finally:
+            self._doubts.end(write)
+        self._seen.note(response.header.revision)
+        return messages.delete_result(response)
+
+    async def grant_lease(self, ttl: int) -> int:
+        """A grant that was repeated leaves at most a lease that nobody uses, and that expires."""
+        response = await self._requests.repeat(GRANT_LEASE, rpc.LeaseGrantRequest(TTL=ttl))
+        lease: int = response.ID
+        return lease
+
+    async def revoke_lease(self, lease: int) -> None:
+        await self._requests.repeat(REVOKE_LEASE, rpc.LeaseRevokeRequest(ID=lease), settled_by=LeaseNotFound)
+
+    @asynccontextmanager
+    async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
+        """Enters when the watch stands, so that no compaction comes before it. Raises Unavailable, Closed."""
+        watcher = self._stream.add(start, end, revision)
+        try:
+            async with asyncio.timeout(self._config.deadline):
+                await watcher.is_confirmed.wait()
+        except TimeoutError:
+            self._stream.remove(watcher)
+            raise Unavailable(f"no etcd endpoint takes the watch: {self._endpoints.reasons}") from None
+        try:
+            yield watcher
+        finally:
+            self._stream.remove(watcher)
+
+    async def request_progress(self) -> None:
+        if self._is_closed:
+            raise Closed("the engine was closed")
+        self._stream.request_progress()
+
+    async def current_revision(self) -> int:
+        response = await self._requests.repeat(RANGE, self._probe)
+        revision: int = response.header.revision
+        self._seen.note(revision)
+        return revision
+
+    async def compact(self, revision: int) -> None:
+        try:
+            await self._requests.repeat(COMPACT, rpc.CompactionRequest(revision=revision), settled_by=Compacted)
+        except (Compacted, FutureRevision) as refusal:
+            raise await self._explain(refusal, revision) from None
+
+    async def health(self) -> Health:
+        if self._is_closed:
+            return Health(healthy=False, reason="closed")
+        try:
+            await self._requests.repeat(RANGE, self._probe, seconds=_HEALTH_SECONDS)
+            status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS)
+        except StorageError as error:
+            return Health(healthy=False, reason=str(error))
+        return Health(healthy=not status.errors, reason="; ".join(status.errors))
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Members that are up and down, and the watch stream, for metrics and for people."""
+        return {"endpoints": self._endpoints.statistics(), "watches": self._stream.statistics()}
+
+    async def close(self) -> None:
+        self._is_closed = True
+        self._requests.close()
+        await self._stream.close()
+        await self._endpoints.close()
+
+    async def _read(self, request: rpc.RangeRequest) -> rpc.RangeResponse:
+        try:
+            response = await self._requests.repeat(RANGE, request)
+        except (Compacted, FutureRevision) as refusal:
+            raise await self._explain(refusal, request.revision) from None
+        self._seen.note(response.header.revision)
+        return response
+
+    async def _explain(self, refusal: StorageError, revision: int) -> StorageError:
+        """The refusal of a revision, with what etcd leaves out: what it keeps, or how far it is."""
+        if isinstance(refusal, FutureRevision):
+            return FutureRevision(revision, await self.current_revision())
+        return Compacted(revision, await self._oldest_kept(default=revision))
+
+    async def _oldest_kept(self, *, default: int) -> int:
+        """The compact revision, which etcd tells to a watch from below it."""
+        key = self._config.probe_key
+        watcher = self._stream.add(key, key + b"\x00", 1)
+        try:
+            async with asyncio.timeout(_HEALTH_SECONDS):
+                await anext(watcher)
+        except Compacted as refusal:
+            return refusal.compact_revision
+        except (StorageError, TimeoutError):
+            pass
+        finally:
+            self._stream.remove(watcher)
+        return default

@@ -1,0 +1,167 @@
+"""What a failed call to etcd means: one table of etcd's messages, and what follows from each.
+
+Two questions are answered for every failure: may the request have taken effect, and which of our errors is it?
+It waits for nothing and knows no endpoint.
+
+Must hold: a failure that this table does not know may have taken effect (`Effect.UNKNOWN`), so that a write is never
+repeated on a guess. A message means "no effect" only if etcd gives it before it proposes the request to the cluster, or
+if every member gives it alike when the request is applied.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import grpc
+from grpc.aio import AioRpcError, UsageError
+
+from storage.errors import (
+    Compacted,
+    Corrupt,
+    DeadlineExceeded,
+    FutureRevision,
+    InvalidOptions,
+    LeaseNotFound,
+    NoSpace,
+    StorageError,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
+
+
+class Effect(Enum):
+    """What a failed request has done, and what can be done about it."""
+
+    REFUSED = auto()
+    """Nothing was done, and a repetition would be refused as well."""
+    RETRY = auto()
+    """Nothing was done; a repetition may succeed."""
+    RENEW = auto()
+    """Nothing was done, because our token is no longer good: a repetition with a new one may succeed."""
+    UNKNOWN = auto()
+    """It may have been done, or may still be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call. `leave`: the endpoint cannot serve at present and is not to be used until it has been probed."""
+
+    effect: Effect
+    error: StorageError
+    leave: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    effect: Effect
+    make: Callable[[str], StorageError]
+    leave: bool = False
+
+
+def _compacted(_message: str) -> StorageError:
+    return Compacted(0, 0)  # the engine knows what it asked for, and looks up what is kept
+
+
+def _future(_message: str) -> StorageError:
+    return FutureRevision(0, 0)
+
+
+def _corrupt(message: str) -> StorageError:
+    return Corrupt("the cluster", message)
+
+
+_REFUSED, _RETRY, _RENEW, _UNKNOWN = Effect.REFUSED, Effect.RETRY, Effect.RENEW, Effect.UNKNOWN
+
+_MEANINGS: dict[str, _Meaning] = {
+    # what was asked for
+    "etcdserver: mvcc: required revision has been compacted": _Meaning(_REFUSED, _compacted),
+    "etcdserver: mvcc: required revision is a future revision": _Meaning(_REFUSED, _future),
+    "etcdserver: request is too large": _Meaning(_REFUSED, TooLarge),
+    "etcdserver: requested lease not found": _Meaning(_REFUSED, LeaseNotFound),
+    "etcdserver: too large lease TTL": _Meaning(_REFUSED, InvalidOptions),
+    "etcdserver: key is not provided": _Meaning(_REFUSED, InvalidOptions),
+    # the state of the store
+    "etcdserver: mvcc: database space exceeded": _Meaning(_REFUSED, NoSpace),
+    "etcdserver: corrupt cluster": _Meaning(_REFUSED, _corrupt),
+    # who we are
+    "etcdserver: permission denied": _Meaning(_REFUSED, Unauthenticated),
+    "etcdserver: authentication failed, invalid user ID or password": _Meaning(_REFUSED, Unauthenticated),
+    "etcdserver: authentication is not enabled": _Meaning(_REFUSED, Unauthenticated),
+    "etcdserver: user name is empty": _Meaning(_RENEW, Unauthenticated),
+    "etcdserver: invalid auth token": _Meaning(_RENEW, Unauthenticated),
+    "etcdserver: revision of auth store is old": _Meaning(_RENEW, Unauthenticated),
+    # answers that come before the request is proposed
+    "etcdserver: no leader": _Meaning(_RETRY, Unavailable, leave=True),
+    "etcdserver: not capable": _Meaning(_RETRY, Unavailable, leave=True),
+    "etcdserver: rpc not supported for learner": _Meaning(_RETRY, Unavailable, leave=True),
+    "etcdserver: too many requests": _Meaning(_RETRY, Unavailable),
+    "raft proposal dropped": _Meaning(_RETRY, Unavailable, leave=True),
+    # answers that may come after it
+    "etcdserver: leader changed": _Meaning(_UNKNOWN, Unavailable),
+    "etcdserver: server stopped": _Meaning(_UNKNOWN, Unavailable, leave=True),
+    "etcdserver: request timed out": _Meaning(_UNKNOWN, DeadlineExceeded),
+    "etcdserver: request timed out, possibly due to previous leader failure": _Meaning(_UNKNOWN, DeadlineExceeded),
+    "etcdserver: request timed out, possibly due to connection lost": _Meaning(_UNKNOWN, DeadlineExceeded),
+    "etcdserver: request timed out, waiting for the applied index took too long": _Meaning(_UNKNOWN, DeadlineExceeded),
+    "etcdserver: unhealthy cluster": _Meaning(_UNKNOWN, Unavailable),
+}
+
+_NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
+"""How gRPC begins to say that it had no connection on which it could have sent the request."""
+
+_TOO_LARGE = "grpc: received message larger than max"
+"""How etcd's gRPC layer begins to refuse what is far larger than a request may be."""
+
+_BY_CODE: dict[grpc.StatusCode, _Meaning] = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: _Meaning(_UNKNOWN, DeadlineExceeded, leave=True),
+    grpc.StatusCode.UNAVAILABLE: _Meaning(_UNKNOWN, Unavailable, leave=True),
+    grpc.StatusCode.UNAUTHENTICATED: _Meaning(_RENEW, Unauthenticated),
+    grpc.StatusCode.PERMISSION_DENIED: _Meaning(_REFUSED, Unauthenticated),
+    grpc.StatusCode.INVALID_ARGUMENT: _Meaning(_REFUSED, InvalidOptions),
+}
+_OTHERWISE = _Meaning(_UNKNOWN, Unavailable)
+
+
+GRPC_EXCEPTIONS = (AioRpcError, UsageError, asyncio.CancelledError)
+"""What a call can raise; hand it to `of_exception`."""
+
+
+def of_exception(error: BaseException) -> Failure:
+    """What an exception of a call means.
+
+    gRPC shows the loss of a channel as a cancellation. A cancellation of the task itself is raised again.
+    """
+    if isinstance(error, AioRpcError):
+        return of_answer(error.code(), error.details() or "")
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+        raise error
+    return Failure(Effect.UNKNOWN, Unavailable("the connection was given up"))
+
+
+def of_answer(code: grpc.StatusCode, message: str) -> Failure:
+    """What a status means."""
+    meaning = _meaning(code, message)
+    return Failure(meaning.effect, meaning.make(message or code.name), leave=meaning.leave)
+
+
+def of_cancelled_watch(reason: str) -> Failure:
+    """What the reason that etcd gives for ending a watch means.
+
+    It is one of the messages, or how Go shows an error with its code and the message behind `desc = `.
+    """
+    message = reason.rpartition(" desc = ")[2]
+    return of_answer(grpc.StatusCode.UNKNOWN, message)
+
+
+def _meaning(code: grpc.StatusCode, message: str) -> _Meaning:
+    known = _MEANINGS.get(message)
+    if known is not None:
+        return known
+    if message.startswith(_TOO_LARGE):
+        return _Meaning(_REFUSED, TooLarge)
+    if code is grpc.StatusCode.UNAVAILABLE and message.startswith(_NOT_CONNECTED):
+        return _Meaning(_RETRY, Unavailable, leave=True)
+    return _BY_CODE.get(code, _OTHERWISE)

@@ -1,0 +1,138 @@
+"""Requests: one call to the cluster, on whichever member answers, within the deadline.
+
+What may be repeated is repeated, on another member where there is one; what may have taken effect is not, and its
+fate is for the caller to find out. Knows the calls, not what they are about.
+
+Must hold: a request has an answer or an error when the deadline has passed; a write is sent a second time only when
+it is certain that the first one had no effect.
+"""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from grpc.aio import Metadata, UnaryUnaryMultiCallable
+
+from storage.clock import Clock
+from storage.errors import Closed, StorageError
+from storage.kv.etcd import failures
+from storage.kv.etcd.endpoint import Calls, Endpoint
+from storage.kv.etcd.endpoints import Endpoints
+from storage.kv.etcd.failures import Effect, Failure
+from storage.kv.etcd.token import Token
+
+Method = Callable[[Calls], UnaryUnaryMultiCallable]
+"""Which call of a member."""
+
+_FIRST_PAUSE = 0.02
+_LAST_PAUSE = 0.5
+"""Seconds between repetitions; the first one comes at once when the member that failed has been left."""
+
+_MOST_SHARES = 3
+"""Into how many parts the deadline is divided at most, so that a silent member leaves time to ask others."""
+
+_WRITE_SHARE = 0.7
+"""The part of the deadline that a write may wait for its answer; the rest is for finding out what became of it."""
+
+
+class InDoubt(Exception):
+    """A write that may have taken effect, or still may; `error` says what went wrong."""
+
+    def __init__(self, error: StorageError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Requests:
+    """Calls with retries. `deadline` in seconds holds for each request as a whole."""
+
+    def __init__(self, endpoints: Endpoints, token: Token, clock: Clock, *, deadline: float) -> None:
+        self.deadline = deadline
+        self._endpoints = endpoints
+        self._token = token
+        self._clock = clock
+        self._shares = min(len(endpoints), _MOST_SHARES)
+        self._is_closed = False
+
+    async def repeat(
+        self,
+        method: Method,
+        request: Any,
+        *,
+        settled_by: type[StorageError] | None = None,
+        seconds: float = 0.0,
+    ) -> Any:
+        """Make a call that may be made twice without harm. `seconds`: a deadline of its own.
+
+        settled_by: the refusal that a repetition gets when an earlier attempt has taken effect after all; the
+        answer is None then.
+        """
+        until = self._clock.monotonic() + (seconds or self.deadline)
+        is_in_doubt = False
+        for attempt in itertools.count():
+            left = until - self._clock.monotonic()
+            endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left)
+            share = left / max(1, self._shares - attempt)
+            metadata = self._token.metadata
+            try:
+                return await method(endpoint.calls)(request, timeout=share, metadata=metadata)
+            except failures.GRPC_EXCEPTIONS as error:
+                failure = self._understand(error)
+            if is_in_doubt and settled_by is not None and isinstance(failure.error, settled_by):
+                return None
+            is_in_doubt = is_in_doubt or failure.effect is Effect.UNKNOWN
+            await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
+        raise AssertionError("unreachable")
+
+    async def write(self, method: Method, request: Any) -> Any:
+        """Make a call that may take effect once. Raises InDoubt when it is not known whether it did."""
+        until = self._clock.monotonic() + self.deadline * _WRITE_SHARE
+        for attempt in itertools.count():
+            left = until - self._clock.monotonic()
+            endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left)
+            metadata = self._token.metadata
+            try:
+                return await method(endpoint.calls)(request, timeout=left, metadata=metadata)
+            except failures.GRPC_EXCEPTIONS as error:
+                failure = self._understand(error)
+            if failure.effect is Effect.UNKNOWN:
+                self._leave(endpoint, failure)
+                raise InDoubt(failure.error)
+            await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """From now on, calls that are cut off raise Closed."""
+        self._is_closed = True
+
+    def _understand(self, error: BaseException) -> Failure:
+        failure = failures.of_exception(error)
+        if self._is_closed:
+            raise Closed("the engine was closed") from error
+        return failure
+
+    async def _recover(
+        self, endpoint: Endpoint, failure: Failure, refused: Metadata, *, attempt: int, until: float
+    ) -> None:
+        """Do what makes a repetition worth while, or raise the failure."""
+        left = until - self._clock.monotonic()
+        if failure.effect is Effect.REFUSED or left <= 0:
+            raise failure.error
+        self._leave(endpoint, failure)
+        if failure.effect is Effect.RENEW:
+            await self._renew(endpoint, refused, left)
+        if attempt or not failure.leave:
+            await self._clock.sleep(min(_FIRST_PAUSE * 2 ** min(attempt, 10), _LAST_PAUSE, left))
+
+    async def _renew(self, endpoint: Endpoint, refused: Metadata, seconds: float) -> None:
+        try:
+            await self._token.renew(endpoint, refused, seconds=seconds)
+        except failures.GRPC_EXCEPTIONS as error:
+            failure = self._understand(error)
+            if failure.effect is Effect.REFUSED:
+                raise failure.error from error
+            self._leave(endpoint, failure)
+
+    def _leave(self, endpoint: Endpoint, failure: Failure) -> None:
+        if failure.leave:
+            self._endpoints.leave(endpoint, str(failure.error))

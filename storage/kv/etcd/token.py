@@ -1,0 +1,60 @@
+"""Token: what every request carries in its metadata: the wish for a leader, and the proof of who we are.
+
+A member that has lost its leader refuses requests that wish for one at once and ends their watch streams, instead of
+leaving both to time out. etcd's tokens expire when they are not used, and when users change: whoever is
+refused asks for a new one here, and repeats.
+
+Must hold: requests that are refused at one time cost one authentication; no password or token reaches a log.
+"""
+
+import asyncio
+
+from aetcd import rpc
+from grpc.aio import AioRpcError, Metadata
+
+from storage.errors import Unauthenticated
+from storage.kv.etcd.config import Login
+from storage.kv.etcd.endpoint import Endpoint
+
+_WISH_FOR_LEADER = ("hasleader", "true")
+
+
+class Token:
+    """The metadata of requests. It starts without a token: a server without authentication never asks for one."""
+
+    def __init__(self, login: Login | None) -> None:
+        self.metadata = Metadata(_WISH_FOR_LEADER)
+        self._login = login
+        self._lock = asyncio.Lock()
+        self._attempts = 0
+        self._failure: AioRpcError | None = None
+
+    @property
+    def is_renewable(self) -> bool:
+        return self._login is not None
+
+    async def renew(self, endpoint: Endpoint, refused: Metadata, *, seconds: float) -> None:
+        """Get a new token, unless there is one that was not refused yet.
+
+        Raises Unauthenticated when no user is configured, and the AioRpcError of the authentication.
+        """
+        if self._login is None:
+            raise Unauthenticated("etcd asks for a user, and none is configured")
+        attempts = self._attempts
+        async with self._lock:
+            if self.metadata is not refused:
+                return
+            if self._attempts != attempts and self._failure is not None:
+                raise self._failure
+            await self._authenticate(endpoint, self._login, seconds)
+
+    async def _authenticate(self, endpoint: Endpoint, login: Login, seconds: float) -> None:
+        self._attempts += 1
+        request = rpc.AuthenticateRequest(name=login.user, password=login.password)
+        try:
+            answer = await endpoint.calls.authenticate(request, timeout=seconds, metadata=Metadata(_WISH_FOR_LEADER))
+        except AioRpcError as error:
+            self._failure = error
+            raise
+        self._failure = None
+        self.metadata = Metadata(_WISH_FOR_LEADER, ("token", answer.token))

@@ -1,0 +1,195 @@
+"""WatchSession: all watches on one gRPC stream to one member, for as long as that stream lives.
+
+It gives each watcher an id, tells etcd what to watch, and hands each response to the watcher whose id it carries.
+What becomes of the watchers when the stream ends is WatchStream's affair.
+
+Must hold: an id is used once, so that what comes late for a watch that was cancelled reaches nobody. A progress that
+etcd announces for the whole stream is passed on only to watchers that it was meant for: the answer to a request may
+be under way while a watch with older events is being created.
+"""
+
+import asyncio
+import itertools
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from aetcd import rpc
+from grpc.aio import EOF, AioRpcError, StreamStreamCall
+
+from storage.errors import Compacted
+from storage.kv.etcd import failures
+from storage.kv.etcd.failures import Effect, Failure
+from storage.kv.etcd.revision import RevisionSeen
+from storage.kv.etcd.watcher import Watcher
+
+_EVERYBODY = -1
+"""The watch id of a response that is meant for the whole stream."""
+
+
+class SessionRefused(Exception):
+    """The server refuses to watch on this stream; another one, with another token, may be better."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure.error))
+        self.failure = failure
+
+
+@dataclass(slots=True)
+class _Place:
+    """A watcher on this stream. created: the store's revision then; asked: how many progress requests came before."""
+
+    watcher: Watcher
+    id: int
+    start: int
+    is_created: bool = False
+    created: int = 0
+    asked: int = 0
+
+
+class WatchSession:
+    """One stream. `is_reliable`: whether its server's answers to progress requests can be trusted."""
+
+    def __init__(self, call: StreamStreamCall[Any, Any], seen: RevisionSeen, *, is_reliable: bool) -> None:
+        self.has_served = False
+        """Whether anything has come."""
+        self._call = call
+        self._seen = seen
+        self._is_reliable = is_reliable
+        self._ids = itertools.count(1)
+        self._by_id: dict[int, _Place] = {}
+        self._by_watcher: dict[Watcher, _Place] = {}
+        self._created_next: deque[_Place] = deque()
+        self._outbox: asyncio.Queue[rpc.WatchRequest] = asyncio.Queue()
+        self._asked = 0
+        self._answered = 0
+
+    def add(self, watcher: Watcher) -> None:
+        """Watch for a watcher, from its next revision on."""
+        self._create(watcher, watcher.next_revision)
+
+    def discard(self, watcher: Watcher) -> None:
+        """Watch no more for a watcher. Safe when it is not on this stream."""
+        place = self._by_watcher.pop(watcher, None)
+        if place is None:
+            return
+        del self._by_id[place.id]
+        watcher.disconnect()
+        self._outbox.put_nowait(rpc.WatchRequest(cancel_request=rpc.WatchCancelRequest(watch_id=place.id)))
+
+    def ask_for_progress(self) -> None:
+        """Ask for a progress announcement; etcd gives none while a watch of the stream lags or starts in the future.
+
+        Watches that start behind all that was seen are therefore started again at what was seen: they drop the few
+        events that they did not want.
+        """
+        for place in list(self._by_watcher.values()):
+            if place.is_created and place.start > self._seen.value:
+                self.discard(place.watcher)
+                self._create(place.watcher, self._seen.value)
+        self._asked += 1
+        self._outbox.put_nowait(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()))
+
+    async def send(self) -> None:
+        """Send what is to be sent, until the stream ends; why it ended is `receive`'s to tell."""
+        while True:
+            request = await self._outbox.get()
+            try:
+                await self._call.write(request)
+            except (AioRpcError, asyncio.InvalidStateError):
+                return
+
+    async def receive(self) -> None:
+        """Hand out what comes, until the stream ends. Raises AioRpcError, SessionRefused."""
+        while (response := await self._call.read()) is not EOF:
+            self.has_served = True
+            self._seen.note(response.header.revision)
+            self._dispatch(response)
+
+    def _create(self, watcher: Watcher, start: int) -> None:
+        place = _Place(watcher, next(self._ids), start)
+        self._by_id[place.id] = self._by_watcher[watcher] = place
+        self._created_next.append(place)
+        creation = rpc.WatchCreateRequest(
+            key=watcher.start,
+            range_end=watcher.end,
+            start_revision=start,
+            watch_id=place.id,
+            prev_kv=True,
+            fragment=True,
+            progress_notify=True,
+        )
+        self._outbox.put_nowait(rpc.WatchRequest(create_request=creation))
+
+    def _dispatch(self, response: rpc.WatchResponse) -> None:
+        if response.created:
+            self._settle_creation(response)
+        elif response.canceled:
+            self._settle_end(response)
+        elif response.watch_id == _EVERYBODY:
+            self._announce(response.header.revision)
+        else:
+            self._deliver(response)
+
+    def _settle_creation(self, response: rpc.WatchResponse) -> None:
+        """etcd answers creations in their order; a refused one may not tell its id."""
+        place = self._created_next.popleft()
+        if place.id not in self._by_id:
+            return
+        if response.canceled:
+            self._refuse(place, failures.of_cancelled_watch(response.cancel_reason))
+            return
+        place.is_created, place.created, place.asked = True, response.header.revision, self._asked
+        place.watcher.confirm()
+
+    def _settle_end(self, response: rpc.WatchResponse) -> None:
+        place = self._by_id.get(response.watch_id)
+        if place is None:
+            return  # the watch was cancelled by us
+        if not response.compact_revision:
+            self._refuse(place, failures.of_cancelled_watch(response.cancel_reason))
+            return
+        self._forget(place)
+        watcher = place.watcher
+        if watcher.next_revision < response.compact_revision:
+            watcher.fail(Compacted(watcher.next_revision, response.compact_revision))
+        else:
+            self.add(watcher)  # only what it did not want has been compacted
+
+    def _refuse(self, place: _Place, failure: Failure) -> None:
+        """End a watch; but before 3.5.8, etcd shows an expired token as a missing permission, so try a new one once."""
+        if failure.effect is not Effect.REFUSED or place.watcher.may_be_permitted():
+            raise SessionRefused(failure)
+        self._forget(place)
+        place.watcher.fail(failure.error)
+
+    def _announce(self, revision: int) -> None:
+        """Pass a stream's progress on to those of its watchers that were on it when the server looked.
+
+        Either it looked at a later revision than that of the watch's creation; or this is an answer to a request
+        that was sent after the watch had been created, for the n-th answer is not for a request before the n-th; or the
+        watch wants nothing up to that revision anyway.
+        """
+        self._answered += 1
+        for place in self._by_watcher.values():
+            watcher = place.watcher
+            if place.is_created and (
+                revision > place.created or self._answered > place.asked or revision < watcher.next_revision
+            ):
+                watcher.promise(revision, is_reliable=self._is_reliable)
+
+    def _deliver(self, response: rpc.WatchResponse) -> None:
+        place = self._by_id.get(response.watch_id)
+        if place is None:
+            return
+        watcher = place.watcher
+        if not response.events:
+            watcher.promise(response.header.revision, is_reliable=self._is_reliable)
+            return
+        watcher.receive(response)
+        if watcher.is_full:
+            self.discard(watcher)
+
+    def _forget(self, place: _Place) -> None:
+        del self._by_id[place.id]
+        del self._by_watcher[place.watcher]

@@ -1,0 +1,189 @@
+"""WatchStream: all watches of an engine, on one stream that is made anew whenever it breaks.
+
+A watch is no connection: it is a range and the revision from which on it is wanted. When a stream breaks, the next one,
+on whichever member is up, takes all watches over from there.
+
+Must hold: a broken stream is never an error of a watch; watches end when their caller leaves, when their history is
+compacted, when they are refused, or when the engine is closed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from grpc.aio import Metadata
+
+from storage.clock import Clock
+from storage.errors import Closed, StorageError, Unauthenticated, Unavailable
+from storage.kv.etcd import failures, versions
+from storage.kv.etcd.endpoint import Endpoint
+from storage.kv.etcd.endpoints import Endpoints
+from storage.kv.etcd.failures import Effect, Failure
+from storage.kv.etcd.revision import RevisionSeen
+from storage.kv.etcd.token import Token
+from storage.kv.etcd.watch_session import SessionRefused, WatchSession
+from storage.kv.etcd.watcher import Watcher
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_FIRST_PAUSE = 0.02
+_LAST_PAUSE = 1.0
+"""Seconds between streams that break one after the other."""
+_FIRST_ASK = 0.1
+_LAST_ASK = 1.0
+"""Seconds between requests for a progress that does not come because some watch lags; etcd never answers those."""
+_ENDPOINT_SECONDS = 60.0
+_RENEWAL_SECONDS = 5.0
+
+
+class WatchStream:
+    """The watches of one engine."""
+
+    def __init__(self, endpoints: Endpoints, token: Token, seen: RevisionSeen, clock: Clock) -> None:
+        self._endpoints = endpoints
+        self._token = token
+        self._seen = seen
+        self._clock = clock
+        self._watchers: set[Watcher] = set()
+        self._session: WatchSession | None = None
+        self._breaks = 0
+        self._is_wanted = asyncio.Event()
+        self._wants_progress = asyncio.Event()
+        self._is_closed = False
+        self._tasks = Tasks()
+        self._tasks.spawn(self._run(), name="etcd watch stream")
+        self._tasks.spawn(self._repeat_progress_requests(), name="etcd progress requests")
+
+    def add(self, start: bytes, end: bytes, revision: int) -> Watcher:
+        """Watch start <= key < end from a revision on. Raises Closed."""
+        if self._is_closed:
+            raise Closed("the engine was closed")
+        watcher = Watcher(start or b"\x00", end, revision, on_drained=self._resume)
+        if watcher.start >= watcher.end:
+            watcher.is_confirmed.set()  # nothing can come, and etcd would refuse the range
+            return watcher
+        self._watchers.add(watcher)
+        self._is_wanted.set()
+        self._resume(watcher)
+        return watcher
+
+    def remove(self, watcher: Watcher) -> None:
+        """Watch no more. Safe to call twice."""
+        watcher.leave()
+        self._watchers.discard(watcher)
+        if not self._watchers:
+            self._is_wanted.clear()
+        if self._session is not None:
+            self._session.discard(watcher)
+
+    def request_progress(self) -> None:
+        """Ask until every watch has been told how far it is."""
+        for watcher in self._watchers:
+            watcher.wants_progress = True
+        if self._session is not None:
+            self._session.ask_for_progress()
+        self._wants_progress.set()
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Open watches, what they hold for their callers, and how often the stream broke."""
+        return {
+            "watches": len(self._watchers),
+            "queued_batches": sum(watcher.backlog for watcher in self._watchers),
+            "full_watches": sum(watcher.is_full for watcher in self._watchers),
+            "breaks": self._breaks,
+        }
+
+    async def close(self) -> None:
+        """End all watches; they raise Closed."""
+        self._is_closed = True
+        for watcher in self._watchers:
+            watcher.abort(Closed("the engine was closed"))
+        await self._tasks.close()
+
+    def _resume(self, watcher: Watcher) -> None:
+        if self._session is not None and watcher in self._watchers:
+            self._session.add(watcher)
+
+    async def _run(self) -> None:
+        """Hold a stream, one after the other."""
+        pause = _FIRST_PAUSE
+        while True:
+            await self._is_wanted.wait()
+            try:
+                endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(_ENDPOINT_SECONDS)
+            except Unavailable:
+                continue
+            has_served = await self._hold(endpoint)
+            self._breaks += 1
+            pause = _FIRST_PAUSE if has_served else min(pause * 2, _LAST_PAUSE)
+            await self._clock.sleep(pause)
+
+    async def _hold(self, endpoint: Endpoint) -> bool:
+        """Keep a stream to one member until it ends; whether it was of use."""
+        metadata = self._token.metadata
+        call = endpoint.calls.watch(metadata=metadata)
+        is_reliable = endpoint.version is not None and versions.is_progress_reliable(endpoint.version)
+        session = WatchSession(call, self._seen, is_reliable=is_reliable)
+        sender = self._tasks.spawn(session.send(), name="sender of the etcd watch stream")
+        endpoint.streams.add(call)
+        try:
+            failure = await self._serve(session)
+        finally:
+            self._session = None
+            endpoint.streams.discard(call)
+            sender.cancel()
+            call.cancel()
+            for watcher in self._watchers:
+                watcher.disconnect()
+        logger.info("etcd watch stream to %s ended: %s", endpoint.url, failure.error)
+        await self._react(endpoint, failure, metadata)
+        return session.has_served
+
+    async def _serve(self, session: WatchSession) -> Failure:
+        """Run all watches on a stream; what ended it."""
+        self._session = session
+        for watcher in self._watchers:
+            if not watcher.is_full:
+                session.add(watcher)
+        try:
+            await session.receive()
+        except SessionRefused as refusal:
+            return refusal.failure
+        except failures.GRPC_EXCEPTIONS as error:
+            return failures.of_exception(error)
+        return Failure(Effect.UNKNOWN, Unavailable("the server ended the stream"))
+
+    async def _react(self, endpoint: Endpoint, failure: Failure, refused: Metadata) -> None:
+        """Do what makes the next stream better than the last one."""
+        if failure.leave:
+            self._endpoints.leave(endpoint, str(failure.error))
+        if not isinstance(failure.error, Unauthenticated):
+            return
+        try:
+            await self._token.renew(endpoint, refused, seconds=_RENEWAL_SECONDS)
+        except Unauthenticated as error:
+            self._fail(error)
+        except failures.GRPC_EXCEPTIONS as error:
+            failure = failures.of_exception(error)
+            if failure.effect is Effect.REFUSED:
+                self._fail(failure.error)
+
+    def _fail(self, reason: StorageError) -> None:
+        for watcher in self._watchers:
+            watcher.fail(reason)
+        self._watchers.clear()
+
+    async def _repeat_progress_requests(self) -> None:
+        """Ask again for a progress that does not come: etcd forgets a request while a watch of the stream lags."""
+        while True:
+            await self._wants_progress.wait()
+            self._wants_progress.clear()
+            pause = _FIRST_ASK
+            await self._clock.sleep(pause)
+            while any(watcher.wants_progress and not watcher.is_full for watcher in self._watchers):
+                if self._session is not None:
+                    self._session.ask_for_progress()
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, _LAST_ASK)
