@@ -114,6 +114,10 @@ class Watcher(RESTStorage, Protocol):
         ...
 
 
+class Watching(Watcher, Lister, Protocol):
+    """What can be watched can be listed."""
+
+
 class Creater(RESTStorage, Protocol):
     """Makes objects; one that keeps none (a review, a binding) answers with a plain object, its type included."""
 

@@ -1,0 +1,22 @@
+"""create: a new object, or what a resource without objects makes of one (a review, a binding)."""
+
+from aiohttp import web
+
+from apiserver import bodies, parameters
+from apiserver.context import RequestContext
+from apiserver.handlers import decoding, output
+from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.served import Served
+from registry.options import check_create
+from registry.rest import Creater
+
+
+async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:
+    """Decode the body and create."""
+    chosen = output.negotiated(request, served)
+    options = parameters.create_options(context.query)
+    body = await bodies.read(request)
+    check_create(options)
+    obj = decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    created = await served.storage.create(rest_request(context, served), obj, options, name=context.info.name)
+    return await output.respond_object(request, context, served, created, chosen, status=201)

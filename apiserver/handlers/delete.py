@@ -1,0 +1,38 @@
+"""delete: the end of an object, or its beginning."""
+
+from typing import Any
+
+from aiohttp import web
+
+from apiserver.context import RequestContext
+from apiserver.handlers import decoding, output
+from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.served import Served
+from registry.options import DeleteOptions, check_delete
+from registry.rest import Deleted, Deleter
+
+
+async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
+    """Delete, and answer with the object or with a Status about it."""
+    chosen = output.negotiated(request, served)
+    options = await decoding.read_delete_options(request, context)
+    check_delete(options)
+    deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)
+    status = _status_code(deleted, options)
+    if deleted.is_gone and not served.kind.returns_deleted_object:
+        return await output.respond_value(request, context, _success(served, deleted), chosen, status=status)
+    return await output.respond_object(request, context, served, deleted.stored, chosen, status=status)
+
+
+def _status_code(deleted: Deleted, options: DeleteOptions) -> int:
+    """202 only for the oldest way to ask for foreground deletion: other clients have always seen 200."""
+    return 202 if not deleted.is_gone and options.orphan_dependents is False else 200
+
+
+def _success(served: Served[Deleter], deleted: Deleted) -> dict[str, Any]:
+    metadata = deleted.stored.decode()["metadata"]
+    details = {"name": metadata["name"], "group": served.resource.group, "kind": served.resource.resource}
+    details = {name: value for name, value in details.items() if value}
+    if metadata.get("uid"):
+        details["uid"] = metadata["uid"]
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}

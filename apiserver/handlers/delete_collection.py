@@ -1,0 +1,21 @@
+"""deletecollection: the end of all objects that a client selects."""
+
+from aiohttp import web
+
+from apiserver import parameters
+from apiserver.context import RequestContext
+from apiserver.handlers import decoding, output
+from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.served import Served
+from registry.options import check_delete
+from registry.rest import Deleter
+
+
+async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
+    """Delete what is selected, and answer with the list of it."""
+    chosen = output.negotiated(request, served)
+    selected = parameters.selection(context.query, served.kind, is_watch=False)
+    options = await decoding.read_delete_options(request, context)
+    check_delete(options)
+    result = await served.storage.delete_collection(rest_request(context, served), options, selected.list_options())
+    return await output.respond_list(request, context, served, result, chosen)

@@ -1,0 +1,121 @@
+"""Output: what a handler has found, written in the format that the client wants.
+
+The road of plain JSON is short: stored bytes, a prefix, a newline. Everything else (tables, partial metadata, YAML,
+indentation) decodes first. Must hold: bytes that are in the store are not decoded to be written; a big answer is
+compressed off the event loop, and only for those who ask.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from aiohttp import hdrs, web
+
+from apiserver import negotiation, responses
+from apiserver.context import RequestContext
+from apiserver.handlers.served import Served
+from apiserver.negotiation import Format
+from apiserver.serializers import yaml
+from registry import errors
+from storage.interface import ListResult
+from storage.stored_object import Object, StoredObject
+
+_GZIP_FROM_BYTES = 128 * 1024
+_GZIP_LEVEL = 1
+_GZIP_WINDOW = 31
+
+
+def negotiated(request: web.BaseRequest, served: Served[Any]) -> Format:
+    """The format for an answer about this resource. Raises NotAcceptable."""
+    accept = request.headers.get(hdrs.ACCEPT, "")
+    if not negotiation.is_served(accept):
+        raise errors.RouteNotAcceptable(negotiation.MEDIA_TYPES)
+    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, served.allows)
+    if chosen is None:
+        raise errors.NotAcceptable(negotiation.MEDIA_TYPES)
+    return chosen
+
+
+async def respond_object(
+    request: web.BaseRequest,
+    context: RequestContext,
+    served: Served[Any],
+    found: StoredObject | Object,
+    chosen: Format,
+    *,
+    status: int = 200,
+) -> web.StreamResponse:
+    """One object; a plain one brings its type."""
+    if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
+        body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
+        return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
+    obj = served.view.versioned(found.decode()) if isinstance(found, StoredObject) else found
+    return await respond_value(request, context, obj, chosen, status=status)
+
+
+async def respond_list(
+    request: web.BaseRequest, context: RequestContext, served: Served[Any], result: ListResult, chosen: Format
+) -> web.StreamResponse:
+    """The items of a list, without their types."""
+    metadata = list_metadata(result)
+    items = [served.view.item(item) for item in result.items]
+    if _is_plain(request, context, chosen):
+        head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (
+            served.view.list_kind.kind.encode(),
+            served.view.list_kind.api_version.encode(),
+            orjson.dumps(metadata),
+        )
+        return await _respond(request, context, b"%b%b]}\n" % (head, b",".join(items)), media_type=negotiation.JSON)
+    value = _list_value(served, metadata, [orjson.loads(item) for item in items])
+    return await respond_value(request, context, value, chosen)
+
+
+def list_metadata(result: ListResult) -> dict[str, Any]:
+    """The metadata of a list."""
+    metadata: dict[str, Any] = {"resourceVersion": str(result.revision)}
+    if result.continue_token:
+        metadata["continue"] = result.continue_token
+    if result.remaining:
+        metadata["remainingItemCount"] = result.remaining
+    return metadata
+
+
+async def respond_value(
+    request: web.BaseRequest, context: RequestContext, value: Object, chosen: Format, *, status: int = 200
+) -> web.StreamResponse:
+    """A typed object in the chosen format."""
+    if chosen.media_type == negotiation.YAML:
+        return await _respond(request, context, yaml.dump(value), media_type=negotiation.YAML, status=status)
+    body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(request, context.query))
+    return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
+
+
+def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:
+    kind = served.view.list_kind
+    return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata, "items": list(items)}
+
+
+def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
+    """Whether the bytes of the store are what the client wants."""
+    if chosen.target is not None or chosen.media_type != negotiation.JSON or chosen.is_pretty:
+        return False
+    return not responses.is_pretty(request, context.query)
+
+
+async def _respond(
+    request: web.BaseRequest, context: RequestContext, body: bytes, *, media_type: str, status: int = 200
+) -> web.StreamResponse:
+    if len(body) < _GZIP_FROM_BYTES or "gzip" not in request.headers.get(hdrs.ACCEPT_ENCODING, ""):
+        return responses.raw(context, body, status=status, content_type=media_type)
+    compressed = await asyncio.to_thread(_gzip, body)
+    response = responses.raw(context, compressed, status=status, content_type=media_type)
+    response.headers[hdrs.CONTENT_ENCODING] = "gzip"
+    response.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
+    return response
+
+
+def _gzip(body: bytes) -> bytes:
+    compressor = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
+    return compressor.compress(body) + compressor.flush()

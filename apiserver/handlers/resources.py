@@ -1,0 +1,68 @@
+"""Resources: from the reading of a request to the handler of its verb on what is served there.
+
+One table of verbs. Must hold: an unknown path is 404, a known one without the verb is 405, and both are decided before
+anything of the request is read.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.context import RequestContext
+from apiserver.draining import Draining
+from apiserver.handlers import create, delete, delete_collection, get, list, update, watch
+from apiserver.handlers.served import Served, ServedPaths
+from registry import errors
+
+Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
+
+CONTRACTS: Mapping[str, str] = {
+    "get": "get",
+    "list": "list",
+    "watch": "watch",
+    "create": "create",
+    "update": "update",
+    "patch": "update",
+    "delete": "delete",
+    "deletecollection": "delete_collection",
+}
+"""The method of the registry's contract that a verb needs."""
+
+
+class Resources:
+    """Serves /api and /apis below the group versions."""
+
+    def __init__(self, served: ServedPaths, draining: Draining) -> None:
+        self._served = served
+        self._handlers: Mapping[str, Handle] = {
+            "get": get.handle,
+            "list": list.handle,
+            "watch": partial(watch.handle, draining=draining),
+            "create": create.handle,
+            "update": update.handle,
+            "delete": delete.handle,
+            "deletecollection": delete_collection.handle,
+        }
+
+    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Answer by the handler of the verb."""
+        info = context.info
+        path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+        served = self._served.get((info.group, info.version, path))
+        if served is None:
+            if not info.is_resource:
+                return responses.not_found(context)
+            raise errors.RouteNotFound
+        handle = self._handlers.get(info.verb)
+        if handle is None or not self.offers(served, info.verb):
+            raise errors.RouteMethodNotAllowed
+        return await handle(request, context, served)
+
+    def offers(self, served: Served[Any], verb: str) -> bool:
+        """Whether a resource can do what a verb asks for."""
+        if not served.subresource and verb not in served.kind.verbs:
+            return False
+        return hasattr(served.storage, CONTRACTS[verb])

@@ -1,0 +1,67 @@
+"""Served: what is at a path of the APIs, found by group, version, resource and subresource.
+
+Built once from the providers' storages; looked up for every request. Knows the registry's contracts, no verb.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from apiserver import negotiation
+from registry.kind import Kind
+from registry.names import GroupResource
+from registry.rest import RESTStorage
+from registry.schema.catalog import ObjectType, Types
+from registry.view import View
+
+S = TypeVar("S", bound=RESTStorage, covariant=True)
+
+
+@dataclass(frozen=True)
+class Served(Generic[S]):
+    """A resource or subresource in one version. `type` is the schema of what it takes and gives."""
+
+    version: str
+    subresource: str
+    storage: S
+    view: View
+    types: Types
+
+    @cached_property
+    def type(self) -> ObjectType:
+        kind = self.view.object_kind
+        return self.types.type_for(kind.group, kind.version, kind.kind)
+
+    @property
+    def kind(self) -> Kind:
+        return self.storage.kind
+
+    @property
+    def resource(self) -> GroupResource:
+        return self.storage.kind.resource
+
+    @cached_property
+    def allows(self) -> negotiation.Allows:
+        """What its objects can be turned into."""
+        return negotiation.allows_metadata_and_tables
+
+
+ServedPaths = Mapping[tuple[str, str, str], Served[Any]]
+"""By group, version and path (`pods`, `pods/status`)."""
+
+
+def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Types) -> ServedPaths:
+    """Everything that is served, from the storages of each group by version and path."""
+    return {
+        (group, version, path): _served(version, path, storage, types)
+        for group, versions in groups.items()
+        for version, paths in versions.items()
+        for path, storage in paths.items()
+    }
+
+
+def _served(version: str, path: str, storage: RESTStorage, types: Types) -> Served[RESTStorage]:
+    is_own = storage.object_kind(version).kind == storage.kind.kind
+    conversion = storage.kind.conversions.get(version) if is_own else None
+    return Served(version, path.partition("/")[2], storage, View(storage.object_kind(version), conversion), types)

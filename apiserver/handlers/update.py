@@ -1,0 +1,56 @@
+"""update: an object replaced by another."""
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from apiserver import bodies, parameters
+from apiserver.context import RequestContext
+from apiserver.handlers import decoding, output
+from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.served import Served
+from registry import objects
+from registry.errors import BadRequest
+from registry.options import check_update
+from registry.rest import UpdatedObject, Updater
+from storage.interface import Preconditions
+from storage.stored_object import Object, StoredObject
+
+
+async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
+    """Decode the body and update."""
+    chosen = output.negotiated(request, served)
+    options = parameters.update_options(context.query)
+    body = await bodies.read(request)
+    check_update(options)
+    obj = decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    _check_identity(obj, context)
+    uid = obj["metadata"].get("uid")
+    updated = UpdatedObject(_Replacement(obj).make, Preconditions(uid=uid) if uid else None)
+    result = await served.storage.update(rest_request(context, served), context.info.name, updated, options)
+    status = 201 if result.is_created else 200
+    return await output.respond_object(request, context, served, result.stored, chosen, status=status)
+
+
+@dataclass(slots=True)
+class _Replacement:
+    """The object of the body; a copy for each attempt, because an attempt changes what it gets."""
+
+    obj: Object
+
+    async def make(self, _current: StoredObject | None) -> Object:
+        return objects.clone(self.obj)
+
+
+def _check_identity(obj: Object, context: RequestContext) -> None:
+    """The body must be the object of the URL."""
+    metadata, info = obj["metadata"], context.info
+    name = metadata.get("name", "")
+    if not name:
+        raise BadRequest("name must be provided")
+    if name != info.name:
+        raise BadRequest(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
+    namespace = metadata.get("namespace", "")
+    if namespace and info.namespace and namespace != info.namespace:
+        where = f"the namespace of the object ({namespace}) does not match the namespace on the URL ({info.namespace})"
+        raise BadRequest(where)

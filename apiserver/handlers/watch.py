@@ -1,0 +1,57 @@
+"""watch: changes as they happen, over one long answer."""
+
+import random
+
+from aiohttp import hdrs, web
+
+from apiserver import negotiation, parameters, streams
+from apiserver.context import RequestContext
+from apiserver.draining import Draining
+from apiserver.handlers import output
+from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.served import Served
+from apiserver.handlers.watch_frames import frames_of
+from registry import errors
+from registry.rest import Request, Watching
+from storage.interface import ListOptions, WatchOptions
+
+_MIN_SECONDS = 1800
+"""A watch without a timeout ends after one to two times this long, so that clients spread over restarted servers."""
+
+
+async def handle(
+    request: web.BaseRequest, context: RequestContext, served: Served[Watching], *, draining: Draining
+) -> web.StreamResponse:
+    """Stream events until the time is up, the client goes, or the server does."""
+    chosen = _negotiated(request, served)
+    selected = parameters.selection(context.query, served.kind, is_watch=True, name=context.info.name)
+    seconds = selected.timeout_seconds or random.uniform(_MIN_SECONDS, 2 * _MIN_SECONDS)  # noqa: S311 - spreads load
+    resource_request = rest_request(context, served)
+    options = await _settled(served, resource_request, selected)
+    stream = streams.WatchStream(request, context, frames_of(served.view, chosen, context))
+    watch = await served.storage.watch(resource_request, options, stream, name="")
+    try:
+        return await stream.run(seconds, draining)
+    finally:
+        watch.stop()
+
+
+async def _settled(served: Served[Watching], request: Request, selected: parameters.Selection) -> WatchOptions:
+    """The options with a beginning: who wants neither the state nor a version wants what comes from now on."""
+    options = selected.watch_options()
+    if options.send_initial_events or options.resource_version:
+        return options
+    now = await served.storage.list(request, ListOptions(limit=1))
+    return WatchOptions(
+        resource_version=now.revision, predicate=options.predicate, allow_bookmarks=options.allow_bookmarks
+    )
+
+
+def _negotiated(request: web.BaseRequest, served: Served[Watching]) -> negotiation.Format:
+    accept = request.headers.get(hdrs.ACCEPT, "")
+    if not negotiation.is_served(accept):
+        raise errors.RouteNotAcceptable((*negotiation.MEDIA_TYPES, *negotiation.STREAM_TYPES))
+    chosen = output.negotiated(request, served)
+    if chosen.media_type == negotiation.YAML:
+        raise errors.NotAcceptable(negotiation.STREAM_TYPES)
+    return chosen

@@ -1,0 +1,1 @@
+"""Serializers: objects to and from the formats that clients speak."""

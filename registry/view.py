@@ -1,0 +1,65 @@
+"""View: one served version of a resource, between request bodies and hub objects.
+
+Pure. Must hold: a version in the hub's shape shares the hub's bytes, so that GET, LIST and WATCH of it never decode;
+what comes out of `to_hub` is a hub object (no apiVersion, no kind) in canonical form.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import orjson
+
+from registry.kind import Conversion
+from registry.names import GroupVersionKind
+from storage.stored_object import Object, StoredObject
+
+Default = Callable[[Object], None]
+"""Fills in what clients may leave out, in a versioned object, in place."""
+
+
+def typed(kind: GroupVersionKind, obj: Object) -> Object:
+    """An object with its type, which comes first."""
+    return {"kind": kind.kind, "apiVersion": kind.api_version, **obj}
+
+
+def type_prefix(kind: GroupVersionKind) -> bytes:
+    """How the JSON of a typed object begins, up to and with the comma."""
+    return orjson.dumps({"kind": kind.kind, "apiVersion": kind.api_version})[:-1] + b","
+
+
+@dataclass(frozen=True)
+class View:
+    """How objects look in one version."""
+
+    object_kind: GroupVersionKind
+    conversion: Conversion | None = None
+
+    @cached_property
+    def prefix(self) -> bytes:
+        return type_prefix(self.object_kind)
+
+    @cached_property
+    def list_kind(self) -> GroupVersionKind:
+        kind = self.object_kind
+        return GroupVersionKind(kind.group, kind.version, f"{kind.kind}List")
+
+    def to_hub(self, obj: Object) -> Object:
+        """The hub object of a decoded one, which is used up."""
+        obj.pop("kind", None)
+        obj.pop("apiVersion", None)
+        return self.conversion.to_hub(obj) if self.conversion else obj
+
+    def versioned(self, hub: Object) -> Object:
+        """The object in this version, typed, from a hub object that is used up."""
+        return typed(self.object_kind, self.conversion.from_hub(hub) if self.conversion else hub)
+
+    def json(self, stored: StoredObject) -> bytes:
+        """The JSON of an object, typed."""
+        return self.prefix + self.item(stored)[1:]
+
+    def item(self, stored: StoredObject) -> bytes:
+        """The JSON of an object as an item of a list, without its type."""
+        if self.conversion is None:
+            return stored.json
+        return orjson.dumps(self.conversion.from_hub(stored.decode()))
