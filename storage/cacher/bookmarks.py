@@ -26,6 +26,9 @@ JITTER = 0.1
 
 TICK_SECONDS = 1.0
 
+REQUEST_SECONDS = 10.0
+"""How often the store is asked at the most: each answer goes to all caches of this process."""
+
 
 class Bookmarks:
     """Sends bookmarks to the watchers of one resource."""
@@ -37,6 +40,7 @@ class Bookmarks:
         self._tasks = tasks
         self._readers: set[CacheWatcher] = set()
         self._is_running = False
+        self._asked_at = -REQUEST_SECONDS
         self._sent = 0
 
     def add(self, watcher: CacheWatcher) -> None:
@@ -56,10 +60,17 @@ class Bookmarks:
                 await self._clock.sleep(TICK_SECONDS)
                 now = self._clock.monotonic()
                 self._send(now)
-                if any(watcher.bookmark_due <= now + 2 * TICK_SECONDS for watcher in self._readers):
+                if self._should_ask(now):
+                    self._asked_at = now
                     await self._ask_for_progress()
         finally:
             self._is_running = False
+
+    def _should_ask(self, now: float) -> bool:
+        """Whether a bookmark is due soon which an answer of the store would make newer."""
+        if not self._origin.has_reliable_progress or now - self._asked_at < REQUEST_SECONDS:
+            return False
+        return any(watcher.bookmark_due <= now + 2 * TICK_SECONDS for watcher in self._readers)
 
     def _send(self, now: float) -> None:
         self._readers = {watcher for watcher in self._readers if not watcher.is_ended}

@@ -135,7 +135,7 @@ class Cacher:
     # Reads
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        if not self._start() or not await self._freshness.suffices(resource_version):
+        if self._is_for_origin(resource_version) or not await self._freshness.suffices(resource_version):
             return await self._origin.get(key, resource_version=resource_version)
         stored = self._cache.get(key)
         if stored is None:
@@ -162,7 +162,10 @@ class Cacher:
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         await self.wait_until_ready()
-        return await self._watches.start(self._scope(key, options), key, options=options, sink=sink)
+        watcher = await self._watches.start(self._scope(key, options), key, options=options, sink=sink)
+        if self._has_ended:
+            watcher.stop()
+        return watcher
 
     # Life
 
@@ -206,6 +209,12 @@ class Cacher:
             name = f"reflect {self._resource.resource}.{self._resource.group}".rstrip(".")
             self._tasks.spawn(self._reflector.run(), name=name)
         return False
+
+    def _is_for_origin(self, resource_version: int | None) -> bool:
+        """Whether a get goes to the origin at once: before the cache is filled, and where asking for the store's
+        revision, which costs as much as the object, would most likely find that the cache cannot know it.
+        """
+        return not self._start() or (resource_version is None and not self._origin.has_reliable_progress)
 
     def _scope(self, key: str, options: ListOptions | WatchOptions) -> str:
         return scopes.narrowed(

@@ -1,0 +1,111 @@
+"""Window: what can be served from it, and how large it is."""
+
+import pytest
+
+from storage.cacher.window import FRESH_SECONDS, LARGEST, SMALLEST, Window
+from storage.errors import Expired
+from tests.storage.cacher.objects import change
+
+
+def window_of(*revisions: int, floor: int = 0, seconds_apart: float = 0.0) -> Window:
+    window = Window()
+    window.restart(floor)
+    for number, revision in enumerate(revisions):
+        window.append(change(revision, at=number * seconds_apart))
+    return window
+
+
+def revisions_behind(window: Window, revision: int) -> list[int]:
+    return [change.revision for change in window.behind(revision)]
+
+
+def test_changes_behind_a_revision_come_in_order() -> None:
+    window = window_of(8, 9, 9, 12, floor=7)
+
+    assert revisions_behind(window, 7) == [8, 9, 9, 12]
+    assert revisions_behind(window, 8) == [9, 9, 12]
+    assert revisions_behind(window, 9) == [12]
+    assert revisions_behind(window, 10) == [12]
+    assert revisions_behind(window, 12) == []
+    assert revisions_behind(window, 100) == []
+
+
+def test_what_lies_before_the_list_has_expired() -> None:
+    window = window_of(8, floor=7)
+
+    with pytest.raises(Expired, match=r"^too old resource version: 6 \(7\)$"):
+        window.behind(6)
+
+
+def test_an_empty_window_serves_from_its_floor_on() -> None:
+    window = window_of(floor=7)
+
+    assert revisions_behind(window, 7) == []
+    with pytest.raises(Expired):
+        window.behind(6)
+
+
+def test_a_restart_forgets_everything() -> None:
+    window = window_of(8, 9, floor=7)
+
+    window.restart(20)
+
+    assert revisions_behind(window, 20) == []
+    with pytest.raises(Expired, match=r"^too old resource version: 9 \(20\)$"):
+        window.behind(9)
+
+
+def test_a_window_full_of_fresh_changes_grows() -> None:
+    window = window_of(*range(1, SMALLEST + 2), seconds_apart=0.1)
+
+    assert window.statistics() == {"length": SMALLEST + 1, "capacity": 2 * SMALLEST, "floor": 0}
+
+
+def test_a_window_of_old_changes_lets_go_of_the_oldest() -> None:
+    window = window_of(*range(1, SMALLEST + 3), seconds_apart=FRESH_SECONDS)
+
+    assert window.statistics() == {"length": SMALLEST, "capacity": SMALLEST, "floor": 2}
+    assert revisions_behind(window, 2)[0] == 3
+    with pytest.raises(Expired, match=r"^too old resource version: 1 \(2\)$"):
+        window.behind(1)
+
+
+def test_of_changes_of_one_revision_none_can_be_missed() -> None:
+    window = Window()
+    window.restart(1)
+    window.append(change(2, at=0.0))
+    window.append(change(2, at=0.0))
+    for revision in range(3, SMALLEST + 2):
+        window.append(change(revision, at=1000.0 + revision))
+
+    with pytest.raises(Expired):
+        window.behind(1)
+    assert revisions_behind(window, 2) == list(range(3, SMALLEST + 2))
+
+
+def test_a_window_whose_newest_quarter_is_old_shrinks() -> None:
+    window = window_of(*range(1, 2 * SMALLEST + 1), seconds_apart=0.01)
+
+    window.append(change(1000, at=1000.0))
+
+    assert window.statistics()["capacity"] == SMALLEST
+    assert window.statistics()["length"] == SMALLEST
+    assert revisions_behind(window, 2 * SMALLEST) == [1000]
+
+
+def test_a_window_keeps_its_size_while_its_newest_quarter_is_fresh() -> None:
+    window = window_of(*range(1, 2 * SMALLEST + 1), seconds_apart=0.5)
+
+    window.append(change(1000, at=SMALLEST + FRESH_SECONDS / 2))
+
+    assert window.statistics() == {"length": 2 * SMALLEST, "capacity": 2 * SMALLEST, "floor": 1}
+
+
+def test_a_window_does_not_grow_beyond_its_largest_size() -> None:
+    one = change(1)
+    window = Window()
+
+    for _ in range(LARGEST + 10):
+        window.append(one)
+
+    assert window.statistics()["length"] == window.statistics()["capacity"] == LARGEST
