@@ -16,14 +16,19 @@ PREFIX = "/registry/example.com/widgets/"
 
 
 def store_on(
-    kv: KV, *, clock: Clock | None = None, codec: Codec = MSGPACK, transformer: Transformer = IDENTITY
+    kv: KV,
+    *,
+    clock: Clock | None = None,
+    codec: Codec = MSGPACK,
+    transformer: Transformer = IDENTITY,
+    prefix: str = PREFIX,
 ) -> Store:
     """A store of WIDGETS; several on one kv are as many servers."""
     clock = clock or ManualClock()
     return Store(
         kv,
         WIDGETS,
-        prefix=PREFIX,
+        prefix=prefix,
         codec=codec,
         transformer=transformer,
         leases=LeaseManager(kv, clock=clock),

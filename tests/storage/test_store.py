@@ -1,20 +1,26 @@
 """Store on every engine: the storage contract."""
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from storage.clock import ManualClock
 from storage.codec import JSON, MSGPACK, Codec
+from storage.kv.etcd import EtcdConfig, EtcdKV
 from storage.kv.interface import KV
 from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
 from storage.store import Store
-from storage.transformer import IDENTITY
 from tests.storage.contract import OriginContract
-from tests.storage.steps import WIDGETS, Elapse
+from tests.storage.kv.etcd_server import Member
+from tests.storage.steps import Elapse
+from tests.storage.stores import store_on
 
-PREFIX = "/registry/example.com/widgets/"
+
+@pytest.fixture(scope="module")
+def member() -> Iterator[Member]:
+    with Member() as member:
+        yield member
 
 
 class TestStoreInMemory(OriginContract):
@@ -24,32 +30,45 @@ class TestStoreInMemory(OriginContract):
         return codec
 
     @pytest.fixture
+    def elapse(self, manual_clock: ManualClock) -> Elapse:
+        async def elapse(seconds: float) -> None:
+            manual_clock.advance(seconds)
+
+        return elapse
+
+    @pytest.fixture
+    def kv(self, memory_kv: MemoryKV) -> KV:
+        return memory_kv
+
+    @pytest.fixture
+    async def storage(self, kv: KV, manual_clock: ManualClock, codec: Codec) -> AsyncIterator[Store]:
+        store = store_on(kv, clock=manual_clock, codec=codec)
+        yield store
+        await store.close()
+
+
+class TestStoreOnEtcd(OriginContract):
+    @pytest.fixture
+    async def kv(self, member: Member) -> AsyncIterator[KV]:
+        kv = EtcdKV(EtcdConfig(endpoints=[member.endpoint]))
+        yield kv
+        await kv.close()
+
+    @pytest.fixture
     def clock(self) -> ManualClock:
         return ManualClock()
 
     @pytest.fixture
     def elapse(self, clock: ManualClock) -> Elapse:
+        """The store's time; etcd's own goes by itself."""
+
         async def elapse(seconds: float) -> None:
             clock.advance(seconds)
 
         return elapse
 
     @pytest.fixture
-    async def kv(self, clock: ManualClock) -> AsyncIterator[KV]:
-        kv = MemoryKV(clock=clock)
-        yield kv
-        await kv.close()
-
-    @pytest.fixture
-    async def storage(self, kv: KV, clock: ManualClock, codec: Codec) -> AsyncIterator[Store]:
-        store = Store(
-            kv,
-            WIDGETS,
-            prefix=PREFIX,
-            codec=codec,
-            transformer=IDENTITY,
-            leases=LeaseManager(kv, clock=clock),
-            clock=clock,
-        )
+    async def storage(self, kv: KV, clock: ManualClock) -> AsyncIterator[Store]:
+        store = store_on(kv, clock=clock, prefix=f"/registry/{os.urandom(8).hex()}/")
         yield store
         await store.close()

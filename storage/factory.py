@@ -1,0 +1,219 @@
+"""StorageFactory: the storages of all resources, and everything that they stand on, from one configuration.
+
+Opens the kv engines (one for each list of servers), keeps them compacted, reads the encryption configuration, and
+makes a Store for each resource, with a Cacher on it. The only place that knows all of these by name. What not every
+server needs is imported when it is used: gRPC and cryptography take longer to import than the rest of storage.
+
+Must hold: whatever was opened is closed, in the reverse order, even when opening fails halfway. Two resources with
+the same servers share one engine.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from storage import codec, compactor, lease_manager, servers_overrides
+from storage.cacher.cacher import Cacher
+from storage.clock import Clock, SystemClock
+from storage.compactor import Compactor
+from storage.errors import InvalidOptions
+from storage.interface import Resource, Storage
+from storage.key_prefixes import key_prefix
+from storage.kv.interface import KV, Health
+from storage.lease_manager import LeaseManager
+from storage.servers_overrides import ServersOverride
+from storage.store import Store
+from storage.transformer import TransformerFor, identity_for
+
+if TYPE_CHECKING:
+    from storage.encryption import Encryption
+    from storage.kv.etcd import EtcdConfig
+
+EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
+"""What kube-apiserver does not cache: written all the time, read by people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageConfig:
+    """What the factory is told.
+
+    etcd: where everything is kept; without it, in the embedded store under data_dir, or in memory without that either.
+    overrides: resources that are kept on other etcd servers, reached with the credentials in `etcd`.
+    compaction_interval: seconds; 0 leaves compaction to others.
+    uncached: (group, resource) pairs that are read straight from the store; all are when watch_cache is off.
+    """
+
+    etcd: "EtcdConfig | None" = None
+    data_dir: Path | None = None
+    prefix: str = "/registry"
+    overrides: Sequence[ServersOverride] = ()
+    media_type: str = codec.MSGPACK.media_type
+    encryption_config: Path | None = None
+    reloads_encryption_config: bool = False
+    watch_cache: bool = True
+    uncached: frozenset[tuple[str, str]] = EVENTS
+    compaction_interval: float = compactor.INTERVAL
+    lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class _Backend:
+    """One kv engine and what all stores on it share. `name` is that of its health check."""
+
+    name: str
+    kv: KV
+    leases: LeaseManager
+    compactor: Compactor
+
+
+class StorageFactory:
+    """Makes storages. An asynchronous context: entering opens everything, leaving closes it."""
+
+    def __init__(self, config: StorageConfig, *, clock: Clock | None = None) -> None:
+        if config.media_type not in codec.BY_MEDIA_TYPE:
+            allowed = ", ".join(codec.BY_MEDIA_TYPE)
+            raise InvalidOptions(f"--storage-media-type {config.media_type!r} invalid, allowed values: {allowed}")
+        self._config = config
+        self._codec = codec.BY_MEDIA_TYPE[config.media_type]
+        self._clock = clock or SystemClock()
+        self._encryption: Encryption | None = None
+        self._backends: dict[frozenset[str], _Backend] = {}
+        self._storages: dict[tuple[str, str], Storage] = {}
+        self._opened = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as opening:
+            await self._open_encryption(opening)
+            await self._open_backends(opening)
+            opening.push_async_callback(self._close_storages)
+            self._opened = opening.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._opened.aclose()
+
+    def storage_for(self, resource: Resource) -> Storage:
+        """The storage of a resource: always the same one, until it is released."""
+        named = (resource.group, resource.resource)
+        storage = self._storages.get(named)
+        if storage is None:
+            storage = self._storages[named] = self._make(resource)
+        return storage
+
+    async def release(self, resource: Resource) -> None:
+        """Close the storage of a resource that is gone (a custom resource's definition may change or go)."""
+        storage = self._storages.pop((resource.group, resource.resource), None)
+        if storage is not None:
+            await storage.close()
+
+    async def health(self) -> Mapping[str, Health]:
+        """What kube-apiserver calls etcd, etcd-override-0 ... and kms-providers. Never raises."""
+        backends = self._backends.values()
+        answers = await asyncio.gather(*(backend.kv.health() for backend in backends))
+        found = dict(zip((backend.name for backend in backends), answers, strict=True))
+        if self._encryption is not None and self._encryption.has_health_check:
+            found["kms-providers"] = await self._encryption.health()
+        return found
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {
+            "storages": {
+                f"{resource}.{group}".rstrip("."): storage.statistics()
+                for (group, resource), storage in self._storages.items()
+            },
+            "backends": {
+                backend.name: {"leases": backend.leases.statistics(), "compactor": backend.compactor.statistics()}
+                for backend in self._backends.values()
+            },
+            "encryption": self._encryption.statistics() if self._encryption is not None else {},
+        }
+
+    def _make(self, resource: Resource) -> Storage:
+        named = (resource.group, resource.resource)
+        backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
+        store = Store(
+            backend.kv,
+            resource,
+            prefix=key_prefix(self._config.prefix, *named),
+            codec=self._codec,
+            transformer=self._transformer_for(*named),
+            leases=backend.leases,
+            clock=self._clock,
+        )
+        if not self._config.watch_cache or named in self._config.uncached:
+            return store
+        return Cacher(store, resource, clock=self._clock)
+
+    @property
+    def _transformer_for(self) -> TransformerFor:
+        return self._encryption.transformer if self._encryption is not None else identity_for
+
+    async def _open_encryption(self, opening: AsyncExitStack) -> None:
+        config = self._config
+        if config.encryption_config is None:
+            return
+        from storage.encryption import Encryption
+
+        self._encryption = await Encryption.start(
+            config.encryption_config, clock=self._clock, reloads=config.reloads_encryption_config
+        )
+        opening.push_async_callback(self._encryption.close)
+
+    def _backend(self, servers: Sequence[str]) -> _Backend:
+        return self._backends[frozenset(servers or self._main_servers)]
+
+    @property
+    def _main_servers(self) -> Sequence[str]:
+        """Where everything without an override is kept; nowhere else than here when there are none."""
+        return self._config.etcd.endpoints if self._config.etcd is not None else ()
+
+    async def _open_backends(self, opening: AsyncExitStack) -> None:
+        await self._open_backend("etcd", self._main_servers, opening)
+        for number, servers in enumerate(servers_overrides.distinct(self._config.overrides)):
+            if frozenset(servers) not in self._backends:
+                await self._open_backend(f"etcd-override-{number}", servers, opening)
+
+    async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
+        config, clock = self._config, self._clock
+        kv = await _open_kv(config, servers, clock)
+        opening.push_async_callback(kv.close)
+        leases = LeaseManager(kv, clock=clock, reuse_seconds=config.lease_reuse_seconds)
+        backend = _Backend(name, kv, leases, Compactor(kv, clock=clock, interval=config.compaction_interval))
+        opening.push_async_callback(backend.compactor.close)
+        backend.compactor.start()
+        self._backends[frozenset(servers)] = backend
+
+    async def _close_storages(self) -> None:
+        storages = list(self._storages.values())
+        self._storages.clear()
+        failures = await asyncio.gather(*(storage.close() for storage in storages), return_exceptions=True)
+        raised = [failure for failure in failures if failure is not None]
+        if raised:
+            raise BaseExceptionGroup("storages failed to close", raised)
+
+
+async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
+    """The engine of these etcd servers; without any, the embedded one."""
+    if servers:
+        return _open_etcd(config, servers, clock)
+    if config.data_dir is not None:
+        from storage.kv.sqlite import SqliteKV
+
+        return await SqliteKV.open(config.data_dir, clock=clock)
+    from storage.kv.memory import MemoryKV
+
+    return MemoryKV(clock=clock)
+
+
+def _open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
+    from storage.kv.etcd import EtcdConfig, EtcdKV
+
+    credentials = config.etcd or EtcdConfig(endpoints=servers)
+    probe_key = f"{config.prefix.rstrip('/')}/health".encode()
+    return EtcdKV(replace(credentials, endpoints=servers, probe_key=probe_key), clock=clock)
