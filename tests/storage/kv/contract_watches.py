@@ -112,12 +112,21 @@ class WatchStartContract:
         self, kv: KV, prefix: bytes, history: list[Record]
     ) -> None:
         async with kv.watch(prefix, prefix_end(prefix), revision=history[0].mod_revision) as batches:
-            replayed = await take(batches, 2)
+            replayed = await take_until(batches, history[-1].mod_revision)
             late = await update(kv, history[-1], b"four")
 
-            live = await take(batches, 3)
+            live = await take(batches, 1)
 
         assert [event.record for event in replayed + live] == [*history, late]
+
+    async def test_a_replay_goes_on_while_there_are_writes(self, kv: KV, prefix: bytes, history: list[Record]) -> None:
+        async with kv.watch(prefix, prefix_end(prefix), revision=history[0].mod_revision) as batches:
+            seen = await take(batches, 1)
+            late = await update(kv, history[-1], b"four")
+
+            seen += await take_until(batches, late.mod_revision)
+
+        assert [event.record for event in seen] == [*history, late]
 
     async def test_a_watch_from_the_future_starts_there(self, kv: KV, prefix: bytes) -> None:
         start = await kv.current_revision() + 3

@@ -60,7 +60,7 @@ async def next_events(batches: AsyncIterator[EventBatch]) -> EventBatch:
 
 
 async def take(batches: AsyncIterator[EventBatch], count: int) -> list[Event]:
-    """The next `count` events."""
+    """The next `count` events, and those behind them that come in the same batch."""
     events: list[Event] = []
     while len(events) < count:
         events.extend((await next_events(batches)).events)
