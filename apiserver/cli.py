@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from apiserver import flags, logs, settings, usage
+from apiserver import command_line, flags, logs, usage
 from apiserver.flags import UsageError
 from apiserver.unused_flags import UNUSED
 from apiserver.version import KUBERNETES_VERSION
@@ -24,14 +24,14 @@ def run() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Do what the arguments ask for. Returns the exit code."""
     try:
-        parsed = flags.parse(arguments, settings.flags(), UNUSED)
+        parsed = flags.parse(arguments, command_line.flags(), UNUSED)
         if parsed.wants_help:
             sys.stdout.write(usage.help_text(_columns()))
             return 0
         if parsed.version:
             sys.stdout.write(f"Kubernetes {KUBERNETES_VERSION}\n")
             return 0
-        chosen = settings.of(parsed)
+        chosen = command_line.settings_of(parsed)
     except UsageError as exc:
         sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
         return 2

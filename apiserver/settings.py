@@ -5,19 +5,16 @@ content and opens nothing. Must hold: frozen; a Settings that exists makes sense
 """
 
 import os
-from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
-from pydantic.fields import FieldInfo
 
 from apiserver import durations
-from apiserver.flags import Flag, Kind, Parsed, UsageError, Value, invalid
+from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
-from registry.quoting import quote
 from storage import codec
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
@@ -263,7 +260,8 @@ class Settings(BaseModel):
     def _check_pairs(self) -> Self:
         for one, other in (("tls_cert_file", "tls_private_key_file"), ("etcd_certfile", "etcd_keyfile")):
             if (getattr(self, one) is None) != (getattr(self, other) is None):
-                raise ValueError(f"{_flag_name(one)} and {_flag_name(other)} must be given together")
+                names = (f"--{name.replace('_', '-')}" for name in (one, other))
+                raise ValueError(f"{' and '.join(names)} must be given together")
         return self
 
     @model_validator(mode="after")
@@ -306,74 +304,3 @@ class Settings(BaseModel):
     @property
     def kubeconfig_file(self) -> Path:
         return self.write_kubeconfig or self.data_dir / "admin.kubeconfig"
-
-
-def of(parsed: Parsed) -> Settings:
-    """The settings of a command line. Raises UsageError."""
-    values = {name.replace("-", "_"): value for name, value in parsed.values.items()}
-    try:
-        return Settings.model_validate(values)
-    except ValidationError as exc:
-        raise UsageError(_complaint(exc, parsed.values)) from exc
-    except RuntimeError as exc:
-        raise UsageError(f"{exc} Use --data-dir.") from exc
-
-
-def flags() -> list[Flag]:
-    """All flags that have an effect, in the order of their groups."""
-    return [_flag_of(name, field) for name, field in Settings.model_fields.items()]
-
-
-def _flag_of(name: str, field: FieldInfo) -> Flag:
-    about: Any = field.json_schema_extra
-    kind = _kind_of(field)
-    default = about["shown"] or _shown(field.default, kind)
-    return Flag(name.replace("_", "-"), kind, about["group"], field.description or "", default, about["shorthand"])
-
-
-def _kind_of(field: FieldInfo) -> Kind:
-    for extra in field.metadata:
-        if isinstance(extra, Kind):
-            return extra
-    if field.annotation is bool:
-        return Kind.BOOL
-    if field.annotation is int:
-        return Kind.INT
-    return Kind.LIST if str(field.annotation).startswith("tuple") else Kind.STRING
-
-
-def _shown(default: Any, kind: Kind) -> str:
-    """A default as --help has it; nothing for what is empty, zero or off."""
-    if default in (None, "", 0, False, ()):
-        return ""
-    if kind is Kind.DURATION:
-        return durations.show(default)
-    if kind is Kind.LIST:
-        return f"[{','.join(map(str, default))}]"
-    if kind is Kind.BOOL:
-        return "true"
-    return f'"{default}"' if kind is Kind.STRING else str(default)
-
-
-def _flag_name(field: str) -> str:
-    return "--" + field.replace("_", "-")
-
-
-def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
-    """The first thing that is wrong, in Go's words."""
-    first = error.errors()[0]
-    why = first["msg"].removeprefix("Value error, ")
-    if not first["loc"]:
-        return why
-    flag = next(flag for flag in flags() if flag.name == str(first["loc"][0]).replace("_", "-"))
-    given = values[flag.name]
-    text = given if isinstance(given, str) else ",".join(given)
-    return str(invalid(flag, text, _reason(flag.kind, first["type"], text) or why))
-
-
-def _reason(kind: Kind, error: str, text: str) -> str:
-    if kind is Kind.INT and error.startswith("int_"):
-        return f"strconv.ParseInt: parsing {quote(text)}: invalid syntax"
-    if kind is Kind.BOOL:
-        return f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
-    return ""

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from apiserver import settings
+from apiserver import command_line
 from apiserver.flags import HELP, VERSION, Flag, Kind
 from apiserver.settings import ENVIRONMENT
 from apiserver.unused_flags import UNUSED
@@ -66,7 +66,7 @@ def markdown() -> str:
 
 
 def _grouped() -> Iterable[tuple[str, list[Flag]]]:
-    ordered = sorted((*settings.flags(), HELP, VERSION), key=lambda flag: (_GROUPS.index(flag.group), flag.name))
+    ordered = sorted((*command_line.flags(), HELP, VERSION), key=lambda flag: (_GROUPS.index(flag.group), flag.name))
     return [(group, list(flags)) for group, flags in groupby(ordered, key=lambda flag: flag.group)]
 
 

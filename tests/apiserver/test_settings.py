@@ -4,24 +4,24 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from apiserver import flags, settings
+from apiserver import command_line, flags
 from apiserver.flags import UsageError
 from apiserver.settings import Settings
 from apiserver.unused_flags import UNUSED
 
 
 def of(*arguments: str) -> Settings:
-    return settings.of(flags.parse(arguments, settings.flags(), UNUSED))
+    return command_line.settings_of(flags.parse(arguments, command_line.flags(), UNUSED))
 
 
 def test_every_field_is_a_flag_of_its_name() -> None:
-    names = [flag.name.replace("-", "_") for flag in settings.flags()]
+    names = [flag.name.replace("-", "_") for flag in command_line.flags()]
 
     assert names == list(Settings.model_fields)
 
 
 def test_no_flag_is_both_used_and_unused() -> None:
-    assert not {flag.name for flag in settings.flags()} & set(UNUSED)
+    assert not {flag.name for flag in command_line.flags()} & set(UNUSED)
 
 
 def test_values_become_what_they_mean() -> None:
@@ -118,4 +118,4 @@ def test_refuses_values_out_of_range(argument: str) -> None:
 
 def test_settings_never_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        of().secure_port = 1  # type: ignore[misc]
+        of().secure_port = 1

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from apiserver import settings, usage
+from apiserver import command_line, usage
 from apiserver.settings import ENVIRONMENT
 
 DOCS = Path(__file__).parents[2] / "docs" / "flags.md"
@@ -13,7 +13,7 @@ def test_the_documentation_is_what_the_settings_say() -> None:
 def test_help_names_every_flag_and_variable() -> None:
     text = usage.help_text()
 
-    assert all(f"--{flag.name} " in text or f"--{flag.name}\n" in text for flag in settings.flags())
+    assert all(f"--{flag.name} " in text or f"--{flag.name}\n" in text for flag in command_line.flags())
     assert all(name in text for name in ENVIRONMENT)
 
 
