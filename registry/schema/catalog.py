@@ -1,0 +1,139 @@
+"""The types of one Kubernetes minor, by group, version and kind: where everybody else gets schemas from.
+
+Must hold: nothing is read or compiled before it is asked for; a type is compiled once.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+from registry.schema import convert, definitions, strict
+from registry.schema.builtin import BuiltinTypes
+from registry.schema.canonical import Print, Printers
+from registry.schema.decode import Decode, Decoders, Findings
+from registry.schema.errors import DecodeError, UnknownKind
+from registry.schema.model import Node, Schema
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """An object, and what a strict decoder has against it (`unknown field "spec.foo"`), in the order of the input."""
+
+    obj: dict[str, Any]
+    strict_errors: tuple[str, ...] = ()
+
+
+class ObjectType:
+    """One kind in one version."""
+
+    def __init__(self, definition: str, node: Node, decode: Decode, print_object: Print) -> None:
+        self.definition = definition
+        self.node = node
+        self._decode = decode
+        self._print = print_object
+
+    def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
+        """Decode JSON that the caller gives away. Raises DecodeError.
+
+        With the text that it was read from, duplicate fields are found too, and numbers count as they are written.
+        """
+        return _within_depth(lambda: self._decoded(value, text))
+
+    def convert(self, value: Any) -> Decoded:
+        """Decode as a strategic merge patch does: other errors, another order. Raises DecodeError."""
+        obj, unknown = _within_depth(lambda: convert.converted(self.node, value))
+        return Decoded(obj, tuple(unknown))
+
+    def canonical(self, obj: Mapping[str, Any]) -> dict[str, Any]:
+        """A decoded object as kube-apiserver prints it."""
+        printed: dict[str, Any] = self._print(obj)
+        return printed
+
+    def _decoded(self, value: Any, text: bytes) -> Decoded:
+        if text and strict.may_have_duplicates(text, value):
+            document = strict.read(self.node, text)
+            obj = self._run(document.value, Findings(is_strict=False, has_literals=True))
+            return Decoded(obj, tuple(document.errors))
+        findings = Findings()
+        try:
+            obj = self._run(value, findings)
+        except DecodeError:
+            if text:
+                self._run(strict.with_literals(text), Findings(has_literals=True))
+            raise
+        if findings.wants_literals and text:
+            obj = self._run(strict.with_literals(text), Findings(has_literals=True))
+        return Decoded(obj, tuple(findings.strict_errors))
+
+    def _run(self, value: Any, findings: Findings) -> dict[str, Any]:
+        obj: dict[str, Any] = self._decode(value, None, findings)
+        if findings.mismatch:
+            raise DecodeError(findings.mismatch)
+        return obj
+
+
+class Catalog:
+    """All types of one minor."""
+
+    def __init__(self, minor: str = definitions.DEFAULT_MINOR) -> None:
+        self.minor = minor
+        self._types = BuiltinTypes(self.definitions)
+        self._decoders = Decoders()
+        self._printers = Printers()
+        self._object_types: dict[str, ObjectType] = {}
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Schema]:
+        """The OpenAPI definitions by name, as they are in the file."""
+        return definitions.load(self.minor)
+
+    def type_for(self, group: str, version: str, kind: str) -> ObjectType:
+        """The type of a kind. Raises UnknownKind."""
+        definition = self._by_kind.get((group, version, kind))
+        if definition is None:
+            raise UnknownKind(f"Kubernetes {self.minor} has no kind {kind} in {group}/{version}")
+        return self.type_of(definition)
+
+    def type_of(self, definition: str) -> ObjectType:
+        """The type behind a definition, whether it is a kind or a part of one."""
+        known = self._object_types.get(definition)
+        if known is None:
+            node = self.node(definition)
+            printer = self._printers.of(node)
+            known = ObjectType(definition, node, self._decoders.of(node), printer or _as_is)
+            self._object_types[definition] = known
+        return known
+
+    def node(self, definition: str) -> Node:
+        """The node of a definition. Raises UnknownKind."""
+        if definition not in self.definitions:
+            raise UnknownKind(f"Kubernetes {self.minor} has no definition {definition}")
+        return self._types.node(definition)
+
+    @cached_property
+    def _by_kind(self) -> Mapping[tuple[str, str, str], str]:
+        return {
+            (one["group"], one["version"], one["kind"]): definition
+            for definition, schema in self.definitions.items()
+            for one in schema.get("x-kubernetes-group-version-kind", ())
+        }
+
+
+@cache
+def builtin(minor: str = definitions.DEFAULT_MINOR) -> Catalog:
+    """The types of a minor. Raises UnknownMinor."""
+    return Catalog(minor)
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+def _within_depth(work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None

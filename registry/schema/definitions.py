@@ -1,0 +1,84 @@
+"""The OpenAPI definitions of Kubernetes' types, by minor, as the kubernetes-validate package carries them.
+
+The only module here that reads files. Must hold: nothing is read before it is asked for, and a minor is read once; the
+package is found without importing it, which would cost more than all the reading. The files add `null` to types and an
+`enum` to apiVersion and kind; `cleaned` takes both out.
+"""
+
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from registry.schema.errors import UnknownMinor
+
+DEFAULT_MINOR = "1.36"
+
+Schema = Mapping[str, Any]
+"""One OpenAPI schema, decoded."""
+
+_PACKAGE = "kubernetes_validate"
+_FOLDER = re.compile(r"v(1\.\d+)\.0-local")
+_REFERENCE = "#/$defs/"
+
+
+@cache
+def minors() -> tuple[str, ...]:
+    """The minors that can be loaded, oldest first."""
+    found = (_FOLDER.fullmatch(folder.name) for folder in _root().iterdir())
+    return tuple(sorted((match[1] for match in found if match), key=lambda minor: int(minor.partition(".")[2])))
+
+
+@cache
+def load(minor: str = DEFAULT_MINOR) -> Mapping[str, Schema]:
+    """All definitions of a minor ("1.36") by name, as they are in the file. Raises UnknownMinor."""
+    if minor not in minors():
+        raise UnknownMinor(f"no definitions of Kubernetes {minor} (there are {', '.join(minors())})")
+    path = _root() / f"v{minor}.0-local" / "_definitions.json"
+    definitions: Mapping[str, Schema] = orjson.loads(path.read_bytes())["$defs"]
+    return definitions
+
+
+def cleaned(schema: Schema) -> Schema:
+    """A definition as Kubernetes publishes it."""
+    return {name: _CLEANERS.get(name, _as_is)(value) for name, value in schema.items() if name != "enum"}
+
+
+def referenced(schema: Schema) -> str:
+    """The name of the definition that a schema refers to; empty when it stands for itself."""
+    reference: str = schema.get("$ref", "")
+    return reference.removeprefix(_REFERENCE)
+
+
+def _root() -> Path:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise UnknownMinor(f"the {_PACKAGE} package is not installed")
+    return Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema"
+
+
+def _without_null(types: Any) -> Any:
+    if not isinstance(types, list):
+        return types
+    return next(one for one in types if one != "null")
+
+
+def _each(schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+    return {name: cleaned(schema) for name, schema in schemas.items()}
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_CLEANERS: Mapping[str, Callable[[Any], Any]] = {
+    "type": _without_null,
+    "properties": _each,
+    "items": cleaned,
+    "additionalProperties": cleaned,
+    "oneOf": lambda schemas: [cleaned(schema) for schema in schemas],
+}

@@ -1,0 +1,55 @@
+"""Numbers of JSON, in the texts that Go gives them.
+
+Must hold: a Literal is a float that also knows how it was written, which a message or a quantity may depend on; it
+never gets into an object.
+"""
+
+import math
+from typing import Any
+
+
+class Literal(float):
+    """A number with a fraction or an exponent (or one that is too long for an integer), as the text has it."""
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> "Literal":
+        literal = cls(text)
+        literal.text = text
+        return literal
+
+
+def text(value: Any) -> str:
+    """An int or float as JSON."""
+    if isinstance(value, Literal):
+        return value.text
+    if isinstance(value, float):
+        return _float_text(value)
+    return str(value)
+
+
+def plain(value: float) -> int | float:
+    """A number as Go prints it: a whole one has no fraction."""
+    return int(value) if math.isfinite(value) and value == int(value) and abs(value) < 1e21 else float(value)
+
+
+def _float_text(value: float) -> str:
+    whole = plain(value)
+    if isinstance(whole, int):
+        return str(whole)
+    mantissa, found, exponent = repr(value).partition("e")
+    if not found:
+        return mantissa
+    if -7 < int(exponent) < 0:
+        return f"{value:.{len(mantissa.replace('.', '').lstrip('-')) - int(exponent) - 1}f}"
+    return f"{mantissa}e{int(exponent):+d}"
+
+
+def without_literals(value: Any) -> Any:
+    """A copy of any JSON in which every Literal is a number again."""
+    if isinstance(value, dict):
+        return {key: without_literals(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_literals(item) for item in value]
+    return float(value) if isinstance(value, Literal) else value

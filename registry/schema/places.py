@@ -1,0 +1,41 @@
+"""Where in an object a decoder is, and how messages tell it.
+
+A place is a chain of steps from the inside out: `(outer, step)`, where a step is a Field, an index or a key; None is
+the object itself. Chains cost next to nothing until a message needs one.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from registry.schema.model import Field
+
+Where = tuple[Any, "Field | int | str"] | None
+
+
+def path(where: Where) -> str:
+    """The place as a client writes it: `spec.containers[0].name`."""
+    text = ""
+    for step in _steps(where):
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            name = step.name if isinstance(step, Field) else step
+            text += f".{name}" if text else name
+    return text
+
+
+def mismatch(where: Where, found: str, go_type: str) -> str:
+    """Go's words for JSON of the wrong type: they name the last struct, and fields without indexes and keys."""
+    fields = [step for step in _steps(where) if isinstance(step, Field)]
+    if not fields:
+        return f"json: cannot unmarshal {found} into Go value of type {go_type}"
+    names = ".".join(name for field in fields for name in (*field.embedded_in, field.name))
+    return f"json: cannot unmarshal {found} into Go struct field {fields[-1].struct}.{names} of type {go_type}"
+
+
+def _steps(where: Where) -> Iterator["Field | int | str"]:
+    steps = []
+    while where is not None:
+        where, step = where
+        steps.append(step)
+    return reversed(steps)

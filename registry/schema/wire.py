@@ -1,0 +1,91 @@
+"""What the protobuf encoding of Kubernetes' types tells about them: wire.json holds each message's fields.
+
+The messages list their fields in the order of the Go structs, which is the order of keys in kube-apiserver's JSON, and
+have a field for each embedded struct, which JSON does not. Knows no schema and no value.
+
+Must hold: a property is found by its letters and digits alone, since some messages spell names their own way (`uID`,
+`xKubernetesListType`); what the messages do not have (other minors) keeps its place in the alphabet, behind the rest.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+_FILE = Path(__file__).with_name("wire.json")
+_NOT_LETTERS = re.compile(r"[^a-z0-9]")
+_TYPE_META = ("kind", "apiVersion")
+
+
+@dataclass(frozen=True, slots=True)
+class WireField:
+    """A field of a message. `type` is a scalar's name, `map<key,value>`, or a message's; `label` says how often."""
+
+    number: int
+    type: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a property stands in its Go struct: directly, or in the structs that are embedded in it."""
+
+    name: str
+    embedded_in: tuple[str, ...] = ()
+
+
+def fields(definition: str) -> Mapping[str, WireField]:
+    """The fields of a definition's message, by the message's own names; none when it is never encoded."""
+    package, _, message = definition.rpartition(".")
+    raw = _messages().get(_package(package), {}).get(message, {})
+    return {name: WireField(*facts) for name, facts in raw.items()}
+
+
+def layout(definition: str, properties: Sequence[str]) -> list[Place]:
+    """The properties of a definition in the order of its Go struct."""
+    by_letters = {_letters(name): name for name in properties}
+    known = {place.name: place for place in _places(definition, by_letters, ())}
+    head = [Place(name) for name in _TYPE_META if name in properties and name not in known]
+    tail = [Place(name) for name in properties if name not in known and name not in _TYPE_META]
+    return [*head, *known.values(), *tail]
+
+
+def _places(definition: str, by_letters: Mapping[str, str], embedded_in: tuple[str, ...]) -> Iterator[Place]:
+    for name, field in fields(definition).items():
+        known = by_letters.get(_letters(name))
+        if known is not None:
+            yield Place(known, embedded_in)
+        elif _is_embedded(name, field):
+            struct = _definition(definition, field.type)
+            yield from _places(struct, by_letters, (*embedded_in, struct.rpartition(".")[2]))
+
+
+def _is_embedded(name: str, field: WireField) -> bool:
+    """An embedded struct's field has the name of its type, but for one that was renamed later."""
+    return _letters(name) == _letters(field.type.rpartition(".")[2]) or field.type == "ProbeHandler"
+
+
+def _definition(user: str, message: str) -> str:
+    """The definition behind a field's type; a bare name is in the package of the user."""
+    if message.startswith("."):
+        return "io.k8s." + message.removeprefix(".k8s.io.").replace("_", "-")
+    return f"{user.rpartition('.')[0]}.{message}"
+
+
+def _package(package: str) -> str:
+    """`io.k8s.kube-aggregator.x` is `k8s.io.kube_aggregator.x` on the wire."""
+    return "k8s.io." + package.removeprefix("io.k8s.").replace("-", "_")
+
+
+def _letters(name: str) -> str:
+    return _NOT_LETTERS.sub("", name.lower())
+
+
+@cache
+def _messages() -> Mapping[str, Mapping[str, Mapping[str, Sequence[Any]]]]:
+    messages: Mapping[str, Mapping[str, Mapping[str, Sequence[Any]]]] = orjson.loads(_FILE.read_bytes())
+    return messages
