@@ -1,0 +1,338 @@
+"""Fanout: who gets which changes, in which batches."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from storage.cacher.pacing import MAX_STEPS
+from storage.errors import Corrupt
+from storage.interface import WatchBatch, WatchEvent, WatchEventType
+from tests.storage.cacher.fanning import Parts, Sink
+from tests.storage.cacher.objects import Decodings, broken, gone, put, stored
+from tests.storage.steps import labelled, shapes, with_field
+
+ADDED, MODIFIED, DELETED = WatchEventType.ADDED, WatchEventType.MODIFIED, WatchEventType.DELETED
+
+
+@pytest.fixture
+async def parts() -> AsyncIterator[Parts]:
+    parts = Parts()
+    yield parts
+    await parts.close()
+
+
+async def a_turn() -> None:
+    await asyncio.sleep(0)
+
+
+async def test_changes_of_one_turn_go_out_in_one_batch(parts: Parts) -> None:
+    sink = Sink()
+    parts.watch(sink)
+
+    parts.write_keys(11, "default/a", "default/b", "default/c")
+    await a_turn()
+
+    assert [len(batch.events) for batch in sink.batches] == [3]
+    assert sink.revisions == [11, 12, 13]
+
+
+async def test_watchers_of_the_same_share_their_batches_and_bytes(parts: Parts) -> None:
+    encoded: list[Sequence[WatchEvent]] = []
+
+    def encoder(events: Sequence[WatchEvent]) -> bytes:
+        encoded.append(events)
+        return b"frame"
+
+    sinks = [Sink() for _ in range(3)]
+    for sink in sinks:
+        parts.watch(sink, "default/", predicate=labelled(app="web"))
+    parts.write(put(stored("default/a", 11, labels={"app": "web"})))
+    await a_turn()
+
+    frames = [sink.batches[0].encoded(encoder) for sink in sinks]
+
+    assert sinks[0].batches[0] is sinks[1].batches[0] is sinks[2].batches[0]
+    assert frames == [b"frame"] * 3
+    assert len(encoded) == 1
+
+
+async def test_each_group_sees_its_scope_and_selection(parts: Parts) -> None:
+    everything, namespace, one, selected, triggered = (Sink() for _ in range(5))
+    parts.watch(everything)
+    parts.watch(namespace, "default/")
+    parts.watch(one, "default/a", recursive=False)
+    parts.watch(selected, predicate=labelled(app="web"))
+    parts.watch(triggered, "default/", predicate=with_field("spec.color", "red"))
+
+    parts.write(
+        put(stored("default/a", 11)),
+        put(stored("default/ab", 12, labels={"app": "web"})),
+        put(stored("other/a", 13, color="red")),
+        put(stored("default/c", 14, color="red")),
+    )
+    await a_turn()
+
+    assert everything.keys == ["default/a", "default/ab", "other/a", "default/c"]
+    assert namespace.keys == ["default/a", "default/ab", "default/c"]
+    assert one.keys == ["default/a"]
+    assert selected.keys == ["default/ab"]
+    assert triggered.keys == ["default/c"]
+
+
+async def test_a_trigger_group_sees_what_leaves_and_enters_it(parts: Parts) -> None:
+    red, blue = Sink(), Sink()
+    parts.watch(red, predicate=with_field("spec.color", "red"))
+    parts.watch(blue, predicate=with_field("spec.color", "blue"))
+    last = stored("default/a", 13, color="blue")
+
+    parts.write(
+        put(stored("default/a", 11, color="red")),
+        put(stored("default/a", 12, color="blue")),
+        put(last),
+        gone(last, 14),
+    )
+    await a_turn()
+
+    assert shapes(red.events) == [(ADDED, "default/a"), (DELETED, "default/a")]
+    assert shapes(blue.events) == [(ADDED, "default/a"), (MODIFIED, "default/a"), (DELETED, "default/a")]
+    assert red.revisions == [11, 12]
+
+
+async def test_a_change_meets_only_the_groups_that_may_see_it(parts: Parts) -> None:
+    asked: list[str] = []
+
+    class Asked(Sink):
+        def deliver(self, batch: WatchBatch) -> None:
+            asked.append(self.name)
+            super().deliver(batch)
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    for number in range(500):
+        parts.watch(Asked(f"node-{number}"), predicate=with_field("spec.color", f"node-{number}"))
+    parts.write(put(stored("default/a", 11, color="node-7")))
+    await a_turn()
+
+    assert asked == ["node-7"]
+    assert parts.fanout.statistics()["groups"] == 500
+
+
+async def test_without_watchers_a_change_is_not_decoded(parts: Parts) -> None:
+    decodings = Decodings()
+
+    parts.write(put(stored("default/a", 11, reader=decodings.reader)))
+    await a_turn()
+
+    assert decodings.count == 0
+    assert parts.fanout.position.revision == 11
+
+
+async def test_a_change_is_decoded_once_for_all_groups(parts: Parts) -> None:
+    decodings = Decodings()
+    for predicate in (labelled(app="web"), labelled(app="db"), with_field("spec.color", "red")):
+        parts.watch(Sink(), predicate=predicate)
+    last = stored("default/a", 11, labels={"app": "web"}, color="red", reader=decodings.reader)
+
+    parts.write(put(last), gone(last, 12))
+    await a_turn()
+
+    assert decodings.count == 2  # the object, and what its deletion shows
+
+
+async def test_who_joins_between_a_change_and_its_turn_sees_it_once(parts: Parts) -> None:
+    early, late, later = Sink(), Sink(), Sink()
+    parts.watch(early)
+    parts.write_keys(11, "default/a")
+
+    parts.watch(late, revision=10)
+    parts.watch(later, revision=11)
+    parts.write_keys(12, "default/b")
+    await a_turn()
+
+    assert early.revisions == late.revisions == [11, 12]
+    assert later.revisions == [12]
+
+
+async def test_a_long_queue_goes_out_in_several_turns(parts: Parts) -> None:
+    sink = Sink()
+    parts.watch(sink)
+    keys = [f"default/{number}" for number in range(2 * MAX_STEPS + 1)]
+    parts.write_keys(11, *keys)
+
+    positions = []
+    while parts.fanout.position.revision < 10 + len(keys):
+        await a_turn()
+        positions.append(parts.fanout.position.revision)
+
+    assert positions == [10 + MAX_STEPS, 10 + 2 * MAX_STEPS, 10 + len(keys)]
+    assert sink.revisions == list(range(11, 11 + len(keys)))
+
+
+async def test_who_joins_within_a_long_queue_sees_every_change_once(parts: Parts) -> None:
+    parts.watch(Sink())
+    total = 3 * MAX_STEPS
+    parts.write_keys(11, *(f"default/{number}" for number in range(total)))
+    sinks = {revision: Sink() for revision in (10, 10 + MAX_STEPS, 11 + MAX_STEPS, 10 + total, 12 + total)}
+
+    for revision, sink in sinks.items():
+        parts.watch(sink, revision=revision)
+    await a_turn()
+    parts.write_keys(11 + total, *(f"other/{number}" for number in range(5)))
+    for revision, sink in sinks.items():
+        await sink.take(15 + total - revision)
+
+    for revision, sink in sinks.items():
+        assert sink.revisions == list(range(revision + 1, 16 + total))
+
+
+async def test_a_turn_ends_between_two_revisions(parts: Parts) -> None:
+    parts.watch(Sink())
+    parts.write_keys(11, *(f"default/{number}" for number in range(MAX_STEPS - 1)))
+    revision = 11 + MAX_STEPS
+    parts.cache.apply([put(stored(f"other/{number}", revision)) for number in range(5)])
+    parts.write_keys(revision + 1, "default/last")
+
+    await a_turn()
+    sink = Sink()
+    position = parts.fanout.position.revision
+    parts.watch(sink, revision=position)
+    await sink.take(1)
+
+    assert position == revision
+    assert sink.keys == ["default/last"]
+
+
+async def test_changes_that_come_when_all_have_left_a_queue_are_not_lost_for_who_comes(parts: Parts) -> None:
+    first = parts.watch(Sink())
+    parts.write_keys(11, *(f"default/{number}" for number in range(2 * MAX_STEPS)))
+    await a_turn()
+    first.stop()
+    newest = 11 + 2 * MAX_STEPS
+    parts.write_keys(newest, "other/a")
+    sink = Sink()
+    position = parts.fanout.position.revision
+
+    parts.watch(sink, revision=position)
+    await sink.take(newest - position)
+
+    assert sink.revisions == list(range(position + 1, newest + 1))
+
+
+async def test_a_sink_that_fails_is_ended_and_costs_the_others_nothing(
+    parts: Parts, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing(Sink):
+        def deliver(self, batch: WatchBatch) -> None:
+            raise RuntimeError("no more")
+
+    sinks = [Sink(), Failing(), Sink()]
+    for sink in sinks:
+        parts.watch(sink)
+    parts.write_keys(11, "default/a")
+    await a_turn()
+    parts.write_keys(12, "default/b")
+    await a_turn()
+
+    assert [sink.keys for sink in sinks] == [["default/a", "default/b"], [], ["default/a", "default/b"]]
+    assert [sink.ends for sink in sinks] == [[], [None], []]
+    assert parts.fanout.statistics()["failed_sinks"] == 1
+    assert "the sink of a watch failed" in caplog.text
+
+
+async def test_a_sink_that_fails_at_its_end_costs_the_others_nothing(
+    parts: Parts, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing(Sink):
+        def end(self, reason: object) -> None:
+            raise RuntimeError("no end")
+
+    failing, other = Failing(), Sink()
+    parts.watch(failing)
+    parts.watch(other)
+
+    parts.cache.replace([], 20)
+
+    assert other.ends == [None]
+    assert "failed at its end" in caplog.text
+
+
+async def test_a_sink_may_stop_watches_while_it_is_given_something(parts: Parts) -> None:
+    class Stopping(Sink):
+        def deliver(self, batch: WatchBatch) -> None:
+            super().deliver(batch)
+            for watcher in watchers:
+                watcher.stop()
+
+    sinks = [Stopping(), Sink(), Sink()]
+    watchers = [parts.watch(sink) for sink in sinks]
+    parts.write_keys(11, "default/a")
+    await a_turn()
+
+    assert [len(sink.events) for sink in sinks] == [1, 0, 0]
+    assert [sink.ends for sink in sinks] == [[None]] * 3
+    assert parts.fanout.statistics()["groups"] == 0
+
+
+async def test_an_object_that_cannot_be_read_ends_the_watches_that_would_see_it(parts: Parts) -> None:
+    everything, selected, elsewhere = Sink(), Sink(), Sink()
+    parts.watch(everything)
+    parts.watch(selected, predicate=labelled(app="web"))
+    parts.watch(elsewhere, "other/")
+
+    parts.write(put(stored("default/a", 11)), put(broken("default/b", 12)), put(stored("other/c", 13)))
+    await a_turn()
+
+    assert everything.revisions == [11]
+    assert elsewhere.revisions == [13]
+    for sink in (everything, selected):
+        (reason,) = sink.ends
+        assert isinstance(reason, Corrupt)
+    assert elsewhere.ends == []
+
+
+async def test_an_object_whose_trigger_cannot_be_read_may_be_anybodys(parts: Parts) -> None:
+    red, blue = Sink(), Sink()
+    parts.watch(red, predicate=with_field("spec.color", "red"))
+    parts.watch(blue, predicate=with_field("spec.color", "blue"))
+
+    parts.write(put(broken("default/b", 11)))
+    await a_turn()
+
+    assert [type(reason) for sink in (red, blue) for reason in sink.ends] == [Corrupt, Corrupt]
+
+
+async def test_a_restart_ends_all_watches(parts: Parts) -> None:
+    member, waiting = Sink(), Sink()
+    parts.watch(member)
+    parts.watch(waiting, revision=100)
+    parts.write_keys(11, "default/a")
+
+    parts.cache.replace([], 20)
+    await a_turn()
+
+    assert (member.ends, waiting.ends) == ([None], [None])
+    assert parts.fanout.statistics()["watchers"] == 0
+    assert parts.fanout.position.revision == 20
+
+
+async def test_statistics_count_exactly(parts: Parts) -> None:
+    for _ in range(3):
+        parts.watch(Sink())
+    stopped = parts.watch(Sink(), "other/")
+    parts.write_keys(11, "default/a", "default/b")
+    await a_turn()
+    stopped.stop()
+
+    assert parts.fanout.statistics() == {
+        "watchers": 3,
+        "groups": 1,
+        "members": 3,
+        "position": 12,
+        "queued": 0,
+        "batches": 1,
+        "deliveries": 6,
+        "failed_sinks": 0,
+    }
