@@ -19,6 +19,7 @@ from registry.admission.interface import Admission
 from registry.kind import Kind
 from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, check_delete
+from registry.schema import Catalog
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import names, object_meta
 from registry.validation.errors import invalid_of
@@ -161,6 +162,7 @@ class Environment:
     storage_for: StorageFor
     admission: Admission
     clock: Clock
+    types: Catalog
 
 
 class RESTStorageProvider(Protocol):

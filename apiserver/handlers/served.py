@@ -12,7 +12,7 @@ from apiserver import negotiation
 from registry.kind import Kind
 from registry.names import GroupResource
 from registry.rest import RESTStorage
-from registry.schema.catalog import ObjectType, Types
+from registry.schema import Catalog, ObjectType
 from registry.view import View
 
 S = TypeVar("S", bound=RESTStorage, covariant=True)
@@ -26,7 +26,7 @@ class Served(Generic[S]):
     subresource: str
     storage: S
     view: View
-    types: Types
+    types: Catalog
 
     @cached_property
     def type(self) -> ObjectType:
@@ -51,7 +51,7 @@ ServedPaths = Mapping[tuple[str, str, str], Served[Any]]
 """By group, version and path (`pods`, `pods/status`)."""
 
 
-def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Types) -> ServedPaths:
+def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Catalog) -> ServedPaths:
     """Everything that is served, from the storages of each group by version and path."""
     return {
         (group, version, path): _served(version, path, storage, types)
@@ -61,7 +61,7 @@ def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: 
     }
 
 
-def _served(version: str, path: str, storage: RESTStorage, types: Types) -> Served[RESTStorage]:
+def _served(version: str, path: str, storage: RESTStorage, types: Catalog) -> Served[RESTStorage]:
     is_own = storage.object_kind(version).kind == storage.kind.kind
     conversion = storage.kind.conversions.get(version) if is_own else None
     return Served(version, path.partition("/")[2], storage, View(storage.object_kind(version), conversion), types)

@@ -48,6 +48,19 @@ EVENTS = Kind(
     ttl_seconds=EVENT_TTL_SECONDS,
 )
 
+NAMESPACES = Kind(
+    group=GROUP,
+    plural="namespaces",
+    kind="Namespace",
+    is_namespaced=False,
+    short_names=("ns",),
+    verbs=_WITHOUT_DELETECOLLECTION,
+    strategy=Strategy(has_status=True, check_name=names.is_dns_label),
+    status_strategy=StatusStrategy(),
+    returns_deleted_object=True,
+    fields={"status.phase": text("status.phase")},
+)
+
 KINDS = (
     Kind(
         group=GROUP,
@@ -70,18 +83,7 @@ KINDS = (
         short_names=("limits",),
         strategy=Strategy(allows_create_on_update=True),
     ),
-    Kind(
-        group=GROUP,
-        plural="namespaces",
-        kind="Namespace",
-        is_namespaced=False,
-        short_names=("ns",),
-        verbs=_WITHOUT_DELETECOLLECTION,
-        strategy=Strategy(has_status=True, check_name=names.is_dns_label),
-        status_strategy=StatusStrategy(),
-        returns_deleted_object=True,
-        fields={"status.phase": text("status.phase")},
-    ),
+    NAMESPACES,
     Kind(
         group=GROUP,
         plural="nodes",

@@ -8,12 +8,13 @@ paths of a Kind, in all versions, share one Store, and so one cache.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from storage.dry_run import DryRunnableStorage
-
 from registry.generic.scale import ScaleREST
 from registry.generic.store import Store
 from registry.kind import Kind
+from registry.names import GroupVersionKind
 from registry.rest import Environment, RESTStorage
+from registry.schema import Catalog
+from storage.dry_run import DryRunnableStorage
 from storage.interface import Resource
 from storage.stored_object import Object
 
@@ -53,9 +54,23 @@ def open_store(kind: Kind, environment: Environment) -> Store:
         kind=kind,
         storage=DryRunnableStorage(storage),
         strategy=kind.strategy,
+        canonical=_canonical(kind.stored_as or kind, environment.types),
         admission=environment.admission,
         clock=environment.clock,
     )
+
+
+def _canonical(kind: Kind, types: Catalog) -> Callable[[Object], Object]:
+    """The canonical form of a kind's hub objects; its type is compiled when the first one is written."""
+    object_kind = GroupVersionKind(kind.group, kind.hub_version, kind.kind)
+
+    def canonical(obj: Object) -> Object:
+        printed = types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
+        printed.pop("kind", None)
+        printed.pop("apiVersion", None)
+        return printed
+
+    return canonical
 
 
 def resource_of(kind: Kind) -> Resource:

@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from storage.dry_run import DryRunnableStorage
-
 from registry import errors, rest
 from registry.admission.interface import Admission, Attributes, Chain, Operation
 from registry.generic import deletion, interpret
@@ -25,6 +23,7 @@ from registry.strategy import Strategy
 from registry.validation import field as fields
 from registry.validation.errors import invalid_of
 from storage.clock import Clock, SystemClock
+from storage.dry_run import DryRunnableStorage
 from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
 from storage.stored_object import Object, StoredObject
 
@@ -56,14 +55,23 @@ class _EmptiedFinalizers(Exception):
         self.obj = obj
 
 
+def _as_it_is(obj: Object) -> Object:
+    """The canonical form of objects without a schema."""
+    return obj
+
+
 @dataclass(frozen=True, kw_only=True)
 class Store:
-    """A kind in storage, or (with another strategy and `subresource`) one of its subresources."""
+    """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
+
+    canonical: the one form of a hub object, as it is printed; what is stored is always in it.
+    """
 
     kind: Kind
     storage: DryRunnableStorage
     strategy: Strategy
     admission: Admission = field(default_factory=Chain)
+    canonical: Callable[[Object], Object] = _as_it_is
     hooks: Hooks = field(default_factory=Hooks)
     clock: Clock = field(default_factory=SystemClock)
     subresource: str = ""
@@ -141,7 +149,7 @@ class Store:
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         writing = self.storage.create(
-            self.key(request, name), obj, ttl=self.kind.ttl_seconds, dry_run=options.is_dry_run
+            self.key(request, name), self.canonical(obj), ttl=self.kind.ttl_seconds, dry_run=options.is_dry_run
         )
         stored = await self.interpreted(writing, "create", name)
         if not options.is_dry_run:
@@ -181,7 +189,7 @@ class Store:
                 await self._prepare_creation(request, name, new, options)
             else:
                 await self._prepare_update(request, name, new=new, old=current.decode(), options=options)
-            return Update(new, ttl=self.kind.ttl_seconds)
+            return Update(self.canonical(new), ttl=self.kind.ttl_seconds)
 
         key = self.key(request, name)
         preconditions = updated.preconditions or Preconditions()
@@ -237,10 +245,10 @@ class Store:
         try:
             stored = await self.interpreted(deleting, "delete", name)
         except errors.NotFound:
-            return Updated(self.storage.stored(key, obj))
+            return Updated(self.storage.stored(key, self.canonical(obj)))
         if not is_dry_run:
             await self.hooks.after_delete(stored)
-        return Updated(self.storage.stored(key, obj))
+        return Updated(self.storage.stored(key, self.canonical(obj)))
 
     # Deleting
 
