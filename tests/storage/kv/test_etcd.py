@@ -1,15 +1,13 @@
-"""The etcd engine passes the kv contract: on one member, over TLS with client certificates, on three members."""
+"""The etcd engine passes the kv contract on a single member."""
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
-from storage.kv.etcd import EtcdConfig, EtcdKV, Tls
+from storage.kv.etcd import EtcdConfig, EtcdKV
 from storage.kv.interface import KV
-from tests.storage.kv.certificates import Authority, CertificateFiles
 from tests.storage.kv.contract import EmptyStoreContract, KVContract, SharedStoreContract
-from tests.storage.kv.etcd_server import Cluster, Member
+from tests.storage.kv.etcd_server import Member
 
 
 @pytest.fixture(scope="module")
@@ -39,44 +37,3 @@ class TestEtcdKVOnAnEmptyStore(EmptyStoreContract):
             engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint]))
             yield engine
             await engine.close()
-
-
-class TestEtcdKVWithClientCertificates(KVContract):
-    @pytest.fixture(scope="class")
-    def authority(self, tmp_path_factory: pytest.TempPathFactory) -> Authority:
-        return Authority(tmp_path_factory.mktemp("certificates"))
-
-    @pytest.fixture(scope="class")
-    def client(self, authority: Authority) -> CertificateFiles:
-        return authority.issue("client")
-
-    @pytest.fixture(scope="class")
-    def member(self, authority: Authority) -> Iterator[Member]:
-        with Member(tls=authority.issue("server")) as member:
-            yield member
-
-    @pytest.fixture
-    async def kv(self, member: Member, client: CertificateFiles) -> AsyncIterator[KV]:
-        tls = Tls(authority=client.authority, certificate=client.certificate, key=client.key)
-        engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint], tls=tls))
-        yield engine
-        await engine.close()
-
-
-class TestEtcdKVOnThreeMembers(SharedStoreContract, KVContract):
-    @pytest.fixture(scope="class")
-    def cluster(self) -> Iterator[Cluster]:
-        with Cluster() as cluster:
-            yield cluster
-
-    @pytest.fixture
-    async def kv(self, cluster: Cluster) -> AsyncIterator[KV]:
-        engine = EtcdKV(EtcdConfig(endpoints=cluster.endpoints))
-        yield engine
-        await engine.close()
-
-    @pytest.fixture
-    async def other(self, cluster: Cluster) -> AsyncIterator[KV]:
-        engine = EtcdKV(EtcdConfig(endpoints=cluster.endpoints))
-        yield engine
-        await engine.close()

@@ -1,0 +1,36 @@
+"""The etcd engine passes the kv contract over TLS, with a client certificate that the member asks for."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from storage.kv.etcd import EtcdConfig, EtcdKV, Tls
+from storage.kv.interface import KV
+from tests.storage.kv.certificates import Authority
+from tests.storage.kv.contract import KVContract
+from tests.storage.kv.etcd_server import Member
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def tls(authority: Authority) -> Tls:
+    client = authority.issue("client")
+    return Tls(authority=client.authority, certificate=client.certificate, key=client.key)
+
+
+@pytest.fixture(scope="module")
+def member(authority: Authority) -> Iterator[Member]:
+    with Member(tls=authority.issue("server")) as member:
+        yield member
+
+
+class TestEtcdKVWithClientCertificates(KVContract):
+    @pytest.fixture
+    async def kv(self, member: Member, tls: Tls) -> AsyncIterator[KV]:
+        engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint], tls=tls))
+        yield engine
+        await engine.close()
