@@ -39,13 +39,13 @@ class Parts:
     deadlines: Deadlines
     flow_control: FlowControl
     authenticate_token: TokenAuthenticator
-    storage: health.StorageProbe
+    storage_health: health.StorageHealth
     start_up: health.StartUp
 
 
 def routes(parts: Parts) -> Routes:
     """Everything that is served, by path."""
-    checks = health.handlers(parts.storage, parts.start_up, parts.draining)
+    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining)
     show_version = version.handler()
     return Routes(
         exact={**checks, "/version": show_version},

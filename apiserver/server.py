@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from apiserver import app, certificates, kubeconfig, stores, tls
+from apiserver import app, certificates, kubeconfig, storage_config, tls
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
-from apiserver.endpoints.health import StartUp, StorageProbe
+from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.deadlines import Deadlines
 from apiserver.filters.flow_control import FlowControl
 from apiserver.listeners import Listener
@@ -22,6 +22,7 @@ from apiserver.settings import Settings
 from registry.access import token_file
 from registry.access.users import MASTERS, UserInfo, authenticated
 from storage.clock import Clock, SystemClock
+from storage.factory import StorageFactory
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +51,8 @@ class Server:
 
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
-        while problem := await self.parts.storage.probe():
-            logger.warning("storage is not ready: %s", problem)
+        while problems := await self.parts.storage_health.problems():
+            logger.warning("storage is not ready: %s", problems)
             await self.parts.clock.sleep(_STORAGE_PAUSE)
         self.parts.start_up.is_complete = True
 
@@ -72,8 +73,8 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
     pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock)
     tokens = _tokens(settings, pki)
     async with AsyncExitStack() as stack:
-        kv = await stores.open_kv(settings, clock)
-        stack.push_async_callback(kv.close)
+        factory = StorageFactory(storage_config.config_of(settings), clock=clock)
+        storage = await stack.enter_async_context(factory)
         deadlines = Deadlines(clock, timeout=settings.request_timeout)
         stack.push_async_callback(deadlines.close)
         parts = app.Parts(
@@ -85,7 +86,7 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
                 max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
             ),
             authenticate_token=tokens.get,
-            storage=StorageProbe(kv.health, clock),
+            storage_health=StorageHealth(storage.health, storage.health_names, clock),
             start_up=StartUp(),
         )
         secure, insecure = await _listen(parts, pki, stack)

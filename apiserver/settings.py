@@ -15,7 +15,8 @@ from pydantic.config import JsonDict
 from apiserver import durations
 from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
-from storage import codec
+from storage import codec, lease_manager, servers_overrides
+from storage.errors import InvalidOptions
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
@@ -47,6 +48,23 @@ def _address(text: str) -> str:
 
 def _seconds(value: Any) -> Any:
     return durations.parse(value) if isinstance(value, str) else value
+
+
+def _cache_sizes(settings: tuple[str, ...]) -> tuple[str, ...]:
+    for setting in settings:
+        resource, _, size = setting.partition("#")
+        if not resource or not size.isdecimal():
+            raise ValueError(f"{setting} is not of the format resource[.group]#size")
+    return settings
+
+
+def _overrides(settings: tuple[str, ...]) -> tuple[str, ...]:
+    for setting in settings:
+        try:
+            servers_overrides.parse(setting)
+        except InvalidOptions as exc:
+            raise ValueError(str(exc)) from exc
+    return settings
 
 
 Duration = Annotated[float, BeforeValidator(_seconds), Field(ge=0), Kind.DURATION]
@@ -150,7 +168,7 @@ class Settings(BaseModel):
     etcd_certfile: Path | None = _flag(_ETCD, None, "SSL certification file used to secure etcd communication.")
     etcd_keyfile: Path | None = _flag(_ETCD, None, "SSL key file used to secure etcd communication.")
     etcd_prefix: str = _flag(_ETCD, "/registry", "The prefix to prepend to all resource paths in etcd.")
-    etcd_servers_overrides: Strings = _flag(
+    etcd_servers_overrides: Annotated[Strings, AfterValidator(_overrides)] = _flag(
         _ETCD,
         (),
         "Per-resource etcd servers overrides, comma separated. The individual override format: group/resource#servers, "
@@ -178,7 +196,17 @@ class Settings(BaseModel):
     encryption_provider_config_automatic_reload: bool = _flag(
         _ETCD, False, "Whether the file of --encryption-provider-config is read again when it changes."
     )
+    lease_reuse_duration_seconds: Annotated[int, Field(ge=1)] = _flag(
+        _ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
+    )
     watch_cache: bool = _flag(_ETCD, True, "Enable watch caching in the apiserver.")
+    watch_cache_sizes: Annotated[Strings, AfterValidator(_cache_sizes)] = _flag(
+        _ETCD,
+        (),
+        "Watch cache size settings for some resources (pods, nodes, etc.), comma separated. The individual setting "
+        "format: resource[.group]#size. A size of zero disables watch caching for the resource; caches are sized "
+        "automatically, so that every other size means the same.",
+    )
 
     bind_address: Address = _flag(
         _SERVING,

@@ -37,7 +37,7 @@ _WITH_VALUES = """
     etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
     event-ttl feature-gates goaway-chance http2-max-streams-per-connection kubelet-certificate-authority
     kubelet-client-certificate kubelet-client-key kubelet-port kubelet-preferred-address-types
-    kubelet-read-only-port kubelet-timeout kubernetes-service-node-port lease-reuse-duration-seconds
+    kubelet-read-only-port kubelet-timeout kubernetes-service-node-port
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
     max-connection-bytes-per-sec min-compatibility-version min-request-timeout oidc-ca-file oidc-client-id
     oidc-groups-claim oidc-groups-prefix oidc-issuer-url oidc-required-claim oidc-signing-algs
@@ -48,7 +48,7 @@ _WITH_VALUES = """
     service-account-key-file service-account-max-token-expiration service-account-signing-endpoint
     service-account-signing-key-file service-node-port-range show-hidden-metrics-for-version
     shutdown-watch-termination-grace-period storage-initialization-timeout strict-transport-security-directives
-    tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule watch-cache-sizes
+    tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """
 
 UNUSED: Mapping[str, Kind] = {

@@ -112,12 +112,18 @@ class StorageFactory:
         if storage is not None:
             await storage.close()
 
+    @property
+    def health_names(self) -> Sequence[str]:
+        """What `health` answers for."""
+        names = [backend.name for backend in self._backends.values()]
+        return [*names, "kms-providers"] if self._has_plugins else names
+
     async def health(self) -> Mapping[str, Health]:
         """What kube-apiserver calls etcd, etcd-override-0 ... and kms-providers. Never raises."""
         backends = self._backends.values()
         answers = await asyncio.gather(*(backend.kv.health() for backend in backends))
         found = dict(zip((backend.name for backend in backends), answers, strict=True))
-        if self._encryption is not None and self._encryption.has_health_check:
+        if self._encryption is not None and self._has_plugins:
             found["kms-providers"] = await self._encryption.health()
         return found
 
@@ -133,6 +139,10 @@ class StorageFactory:
             },
             "encryption": self._encryption.statistics() if self._encryption is not None else {},
         }
+
+    @property
+    def _has_plugins(self) -> bool:
+        return self._encryption is not None and self._encryption.has_health_check
 
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)

@@ -5,8 +5,9 @@ check; `exclude` leaves out, `verbose` lists; a storage that answers well is ask
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
@@ -60,10 +61,11 @@ _START_UP = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that can be well or not."""
+    """One thing that can be well or not. Excluding the group excludes all its checks."""
 
     name: str
     probe: Probe
+    group: str = ""
 
 
 class StartUp:
@@ -76,24 +78,34 @@ class StartUp:
         return "" if self.is_complete else "not finished"
 
 
-class StorageProbe:
-    """Asks the storage for its health; a good answer counts for a second, a bad one only once."""
+class StorageHealth:
+    """Asks all parts of the storage for their health; good answers count for a second, others only once."""
 
-    def __init__(self, ask: Callable[[], Awaitable[Health]], clock: Clock) -> None:
+    def __init__(self, ask: Callable[[], Awaitable[Mapping[str, Health]]], names: Sequence[str], clock: Clock) -> None:
         self._ask = ask
+        self._names = names
         self._clock = clock
         self._good_until = float("-inf")
 
-    async def probe(self) -> str:
+    def checks(self, suffix: str = "") -> list[Check]:
+        """A check for each part."""
+        return [Check(f"{name}{suffix}", partial(self._probe, name), group=f"etcd{suffix}") for name in self._names]
+
+    async def problems(self) -> Mapping[str, str]:
+        """What is wrong, by part; empty when all is well."""
         if self._clock.monotonic() < self._good_until:
-            return ""
-        health = await self._ask()
-        if health.healthy:
+            return {}
+        answers = await self._ask()
+        problems = {name: health.reason for name, health in answers.items() if not health.healthy}
+        if not problems:
             self._good_until = self._clock.monotonic() + _STORAGE_SECONDS
-        return "" if health.healthy else health.reason
+        return problems
+
+    async def _probe(self, name: str) -> str:
+        return (await self.problems()).get(name, "")
 
 
-def handlers(storage: StorageProbe, start_up: StartUp, draining: Draining) -> Mapping[str, Handler]:
+def handlers(storage: StorageHealth, start_up: StartUp, draining: Draining) -> Mapping[str, Handler]:
     """The three endpoints and all their single checks, by path."""
 
     async def is_staying() -> str:
@@ -101,11 +113,10 @@ def handlers(storage: StorageProbe, start_up: StartUp, draining: Draining) -> Ma
 
     ping, log = Check("ping", _is_well), Check("log", _is_well)
     certificate = Check("loopback-serving-certificate", _is_well)
-    etcd, etcd_readiness = Check("etcd", storage.probe), Check("etcd-readiness", storage.probe)
     informers, shutdown = Check("informer-sync", start_up.probe), Check("shutdown", is_staying)
     steps = [Check(name, start_up.probe) for name in _START_UP]
-    live = [ping, log, certificate, etcd, *steps]
-    ready = [ping, log, etcd, etcd_readiness, informers, *steps, shutdown]
+    live = [ping, log, certificate, *storage.checks(), *steps]
+    ready = [ping, log, *storage.checks(), *storage.checks("-readiness"), informers, *steps, shutdown]
     return {**_endpoint("healthz", live), **_endpoint("livez", live), **_endpoint("readyz", ready)}
 
 
@@ -131,12 +142,13 @@ def _single(check: Check) -> Handler:
 def _all(name: str, checks: Sequence[Check]) -> Handler:
     async def answer(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         excluded = set(context.query.get("exclude", ()))
-        problems = {check.name: await check.probe() for check in checks if check.name not in excluded}
+        asked = [check for check in checks if not {check.name, check.group} & excluded]
+        problems = {check.name: await check.probe() for check in asked}
         failed = {check: problem for check, problem in problems.items() if problem}
         if not failed and "verbose" not in context.query:
             return responses.text(context, "ok")
-        lines = [_line(check.name, problems.get(check.name)) for check in checks]
-        unknown = sorted(excluded - {check.name for check in checks})
+        lines = [_line(check, excluded, problems) for check in checks]
+        unknown = sorted(excluded - {name for check in checks for name in (check.name, check.group)})
         if unknown:
             names = ",".join(map(quote, unknown))
             lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
@@ -148,7 +160,9 @@ def _all(name: str, checks: Sequence[Check]) -> Handler:
     return answer
 
 
-def _line(check: str, problem: str | None) -> str:
-    if problem is None:
-        return f"[+]{check} excluded: ok\n"
-    return f"[-]{check} failed: reason withheld\n" if problem else f"[+]{check} ok\n"
+def _line(check: Check, excluded: Set[str], problems: Mapping[str, str]) -> str:
+    if check.name in excluded:
+        return f"[+]{check.name} excluded: ok\n"
+    if check.group in excluded:
+        return f"[+]{check.name} excluded with {check.group}: ok\n"
+    return f"[-]{check.name} failed: reason withheld\n" if problems[check.name] else f"[+]{check.name} ok\n"
