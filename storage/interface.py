@@ -232,7 +232,10 @@ class Storage(Protocol):
         validate: Validate = accept,
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
-        """Delete, and return the last state under the deletion's revision. Raises KeyNotFound, PreconditionFailed."""
+        """Delete, and return the last state under the deletion's revision.
+
+        Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed, Conflict.
+        """
         ...
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:

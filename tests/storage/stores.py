@@ -46,9 +46,10 @@ async def no_interference() -> None:
 
 
 class Interfered:
-    """A kv engine before whose puts something else may happen, and whose answers to them may get lost."""
+    """A kv engine before whose puts and grants something else may happen, and whose answers to puts may get lost."""
 
     def __init__(self, kv: KV) -> None:
+        self.before_grant: Callable[[], Awaitable[None]] = no_interference
         self.before_put: Callable[[], Awaitable[None]] = no_interference
         self.answer_lost: StorageError | None = None
         self.gets = 0
@@ -89,6 +90,7 @@ class Interfered:
         return await self._kv.delete(key, expected_mod_revision=expected_mod_revision)
 
     async def grant_lease(self, ttl: int) -> int:
+        await self.before_grant()
         return await self._kv.grant_lease(ttl)
 
     async def revoke_lease(self, lease: int) -> None:

@@ -9,6 +9,8 @@ from storage.clock import ManualClock
 from storage.errors import Closed
 from storage.kv.memory import MemoryKV
 from storage.lease_manager import LeaseManager
+from tests.storage.steps import in_time
+from tests.storage.stores import Interfered
 
 
 @pytest.fixture
@@ -116,3 +118,26 @@ async def test_a_grant_that_fails_fails_for_all_who_wait(leases: LeaseManager, k
     failures = await asyncio.gather(*(leases.lease_for(3600) for _ in range(5)), return_exceptions=True)
 
     assert [type(failure) for failure in failures] == [Closed] * 5
+
+
+async def test_who_waits_for_a_grant_that_is_cancelled_makes_the_next(kv: MemoryKV, clock: ManualClock) -> None:
+    asked = asyncio.Event()
+
+    async def hang_once() -> None:
+        if not asked.is_set():
+            asked.set()
+            await asyncio.Event().wait()
+
+    interfered = Interfered(kv)
+    interfered.before_grant = hang_once
+    leases = LeaseManager(interfered, clock=clock)
+    first = asyncio.create_task(leases.lease_for(3600))
+    await asked.wait()
+    others = [asyncio.create_task(leases.lease_for(3600)) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    first.cancel()
+    handed_out = await in_time(asyncio.gather(*others))
+
+    assert len(set(handed_out)) == 1
+    assert leases.statistics()["granted"] == 1
