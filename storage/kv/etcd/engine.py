@@ -20,6 +20,7 @@ from storage.kv.etcd.config import EtcdConfig
 from storage.kv.etcd.doubt import Doubts
 from storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, RANGE, REVOKE_LEASE, STATUS, TXN
 from storage.kv.etcd.endpoints import Endpoints
+from storage.kv.etcd.ranges import read_range
 from storage.kv.etcd.requests import InDoubt, Requests
 from storage.kv.etcd.revision import RevisionSeen
 from storage.kv.etcd.token import Token
@@ -70,9 +71,7 @@ class EtcdKV:
             keys_only=keys_only,
             count_only=count_only,
         )
-        response = await self._read(request)
-        records = list(map(messages.record_of, response.kvs))
-        return RangeResult(records, response.header.revision, response.count, response.more)
+        return await read_range(self._read, request)
 
     async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
         if len(value) > MAX_VALUE_BYTES:

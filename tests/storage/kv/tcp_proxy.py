@@ -12,6 +12,9 @@ from storage.tasks import Tasks
 
 HOST = "127.0.0.1"
 
+_REQUEST_BYTES = 64
+"""More than the acknowledgements and probes of HTTP/2, less than any request of ours."""
+
 Admission = Callable[[bytes], bool]
 """Whether a connection that starts with these bytes is let through."""
 
@@ -37,8 +40,8 @@ class TcpProxy:
         self.admission: Admission = everybody
         self.requests = asyncio.Event()
         self.answers = asyncio.Event()
-        self.held_answers = asyncio.Event()
-        """Set when bytes of an answer have come to a gate that was cleared."""
+        self.held_request = asyncio.Event()
+        """Set when as many bytes as a request has have come to the cleared gate `requests`."""
         self.port = 0
         self._target = target
         self._server: asyncio.Server | None = None
@@ -110,11 +113,14 @@ class TcpProxy:
     ) -> None:
         """Pump both directions until one ends."""
         writer, target_writer = ends
-        await self.requests.wait()
-        target_writer.write(first)
+        requests: asyncio.Queue[bytes] = asyncio.Queue()
+        answers: asyncio.Queue[bytes] = asyncio.Queue()
+        requests.put_nowait(first)
         pumps = [
-            asyncio.create_task(self._pump(reader, target_writer, self.requests)),
-            asyncio.create_task(self._pump(target_reader, writer, self.answers)),
+            asyncio.create_task(self._take(reader, requests, self.requests)),
+            asyncio.create_task(self._take(target_reader, answers, self.answers)),
+            asyncio.create_task(self._give(requests, target_writer, self.requests)),
+            asyncio.create_task(self._give(answers, writer, self.answers)),
         ]
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
@@ -123,10 +129,17 @@ class TcpProxy:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gate: asyncio.Event) -> None:
+    async def _take(self, reader: asyncio.StreamReader, queue: asyncio.Queue[bytes], gate: asyncio.Event) -> None:
+        held = 0
         while chunk := await reader.read(65536):
-            if gate is self.answers and not gate.is_set():
-                self.held_answers.set()
+            held = 0 if gate.is_set() else held + len(chunk)
+            if gate is self.requests and held >= _REQUEST_BYTES:
+                self.held_request.set()
+            queue.put_nowait(chunk)
+
+    async def _give(self, queue: asyncio.Queue[bytes], writer: asyncio.StreamWriter, gate: asyncio.Event) -> None:
+        while True:
+            chunk = await queue.get()
             await gate.wait()
             writer.write(chunk)
             await writer.drain()
