@@ -23,6 +23,8 @@ from apiserver.filters import (
 from apiserver.filters.authentication import TokenAuthenticator
 from apiserver.filters.deadlines import Deadlines
 from apiserver.filters.flow_control import FlowControl
+from apiserver.handlers.resources import Resources
+from apiserver.handlers.served import ServedPaths
 from apiserver.logs import HTTP_VERBOSITY
 from apiserver.routing import Routes
 from apiserver.settings import Settings
@@ -41,15 +43,17 @@ class Parts:
     authenticate_token: TokenAuthenticator
     storage_health: health.StorageHealth
     start_up: health.StartUp
+    served: ServedPaths
 
 
 def routes(parts: Parts) -> Routes:
     """Everything that is served, by path."""
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining)
     show_version = version.handler()
+    resources = Resources(parts.served, parts.draining).handle
     return Routes(
         exact={**checks, "/version": show_version},
-        prefixes={"/version/": show_version},
+        prefixes={"/version/": show_version, "/api/": resources, "/apis/": resources},
     )
 
 

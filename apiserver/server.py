@@ -17,10 +17,13 @@ from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.deadlines import Deadlines
 from apiserver.filters.flow_control import FlowControl
+from apiserver.handlers import served
 from apiserver.listeners import Listener
 from apiserver.settings import Settings
+from registry import schema
 from registry.access import token_file
 from registry.access.users import MASTERS, UserInfo, authenticated
+from registry.assembly import assemble
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
 
@@ -72,6 +75,7 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
     clock = clock or SystemClock()
     pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock)
     tokens = _tokens(settings, pki)
+    types = schema.builtin()
     async with AsyncExitStack() as stack:
         factory = StorageFactory(storage_config.config_of(settings), clock=clock)
         storage = await stack.enter_async_context(factory)
@@ -88,6 +92,7 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
             authenticate_token=tokens.get,
             storage_health=StorageHealth(storage.health, storage.health_names, clock),
             start_up=StartUp(),
+            served=served.index(assemble(storage.storage_for, clock=clock, types=types), types),
         )
         secure, insecure = await _listen(parts, pki, stack)
         server = Server(settings, pki, secure, insecure, parts, stack.pop_all())
