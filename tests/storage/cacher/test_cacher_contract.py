@@ -1,4 +1,7 @@
-"""Cacher on a Store in memory: the storage contract, ready and while it is being filled."""
+"""Cacher on a Store in memory: the storage contract.
+
+The cacher is ready when a test begins: what was written before it was filled is not in its window.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -6,13 +9,11 @@ import pytest
 
 from storage.cacher.cacher import Cacher
 from storage.clock import ManualClock
-from storage.codec import MSGPACK
 from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
-from storage.store import Store
-from storage.transformer import IDENTITY
+from tests.storage.cacher.cachers import cacher_on
 from tests.storage.contract import StorageContract
-from tests.storage.steps import WIDGETS, Elapse
+from tests.storage.steps import Elapse
+from tests.storage.stores import store_on
 
 
 class TestCacherInMemory(StorageContract):
@@ -30,17 +31,7 @@ class TestCacherInMemory(StorageContract):
     @pytest.fixture
     async def storage(self, clock: ManualClock) -> AsyncIterator[Cacher]:
         kv = MemoryKV(clock=clock)
-        store = Store(
-            kv,
-            WIDGETS,
-            prefix="/registry/example.com/widgets/",
-            codec=MSGPACK,
-            transformer=IDENTITY,
-            leases=LeaseManager(kv, clock=clock),
-            clock=clock,
-        )
-        cacher = Cacher(store, WIDGETS, clock=clock)
-        await cacher.wait_until_ready()
-        yield cacher
-        await cacher.close()
+        async with cacher_on(store_on(kv, clock=clock), clock) as cacher:
+            await cacher.wait_until_ready()
+            yield cacher
         await kv.close()

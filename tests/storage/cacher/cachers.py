@@ -1,0 +1,19 @@
+"""Cachers of WIDGETS for tests."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from storage.cacher.cacher import Cacher
+from storage.clock import Clock
+from storage.interface import Origin
+from tests.storage.steps import WIDGETS
+
+
+@asynccontextmanager
+async def cacher_on(origin: Origin, clock: Clock | None = None) -> AsyncIterator[Cacher]:
+    """A cacher that has not been started; closed, with its origin, in the end."""
+    cacher = Cacher(origin, WIDGETS, clock=clock)
+    try:
+        yield cacher
+    finally:
+        await cacher.close()
