@@ -27,7 +27,7 @@ from storage.kv.etcd.token import Token
 from storage.kv.etcd.watch_stream import WatchStream
 from storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 
-_HEALTH_SECONDS = 3.0
+_HEALTH_SECONDS = 2.0
 
 
 class EtcdKV:
@@ -144,8 +144,8 @@ class EtcdKV:
         if self._is_closed:
             return Health(healthy=False, reason="closed")
         try:
-            await self._requests.repeat(RANGE, self._probe, seconds=_HEALTH_SECONDS)
-            status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS)
+            await self._requests.repeat(RANGE, self._probe, seconds=_HEALTH_SECONDS, is_patient=False)
+            status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS, is_patient=False)
         except StorageError as error:
             return Health(healthy=False, reason=str(error))
         return Health(healthy=not status.errors, reason="; ".join(status.errors))

@@ -61,9 +61,11 @@ class Requests:
         *,
         settled_by: type[StorageError] | None = None,
         seconds: float = 0.0,
+        is_patient: bool = True,
     ) -> Any:
-        """Make a call that may be made twice without harm. `seconds`: a deadline of its own.
+        """Make a call that may be made twice without harm.
 
+        seconds: a deadline of its own. is_patient: False fails as soon as no member is up.
         settled_by: the refusal that a repetition gets when an earlier attempt has taken effect after all; the
         answer is None then.
         """
@@ -71,7 +73,7 @@ class Requests:
         is_in_doubt = False
         for attempt in itertools.count():
             left = until - self._clock.monotonic()
-            endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left)
+            endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left if is_patient else 0)
             share = left / max(1, self._shares - attempt)
             metadata = self._token.metadata
             try:

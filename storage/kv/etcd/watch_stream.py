@@ -48,6 +48,7 @@ class WatchStream:
         self._clock = clock
         self._watchers: set[Watcher] = set()
         self._session: WatchSession | None = None
+        self._endpoint: Endpoint | None = None
         self._breaks = 0
         self._is_wanted = asyncio.Event()
         self._wants_progress = asyncio.Event()
@@ -87,8 +88,9 @@ class WatchStream:
         self._wants_progress.set()
 
     def statistics(self) -> Mapping[str, Any]:
-        """Open watches, what they hold for their callers, and how often the stream broke."""
+        """Where the stream is, open watches, what they hold for their callers, and how often the stream broke."""
         return {
+            "endpoint": self._endpoint.url if self._endpoint else "",
             "watches": len(self._watchers),
             "queued_batches": sum(watcher.backlog for watcher in self._watchers),
             "full_watches": sum(watcher.is_full for watcher in self._watchers),
@@ -128,10 +130,11 @@ class WatchStream:
         session = WatchSession(call, self._seen, is_reliable=is_reliable)
         sender = self._tasks.spawn(session.send(), name="sender of the etcd watch stream")
         endpoint.streams.add(call)
+        self._endpoint = endpoint
         try:
             failure = await self._serve(session)
         finally:
-            self._session = None
+            self._session = self._endpoint = None
             endpoint.streams.discard(call)
             sender.cancel()
             call.cancel()

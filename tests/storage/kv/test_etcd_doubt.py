@@ -49,7 +49,8 @@ async def kv(proxy: TcpProxy) -> AsyncIterator[KV]:
 
 @pytest.fixture
 def key(request: pytest.FixtureRequest) -> bytes:
-    return b"/doubt/" + request.node.name.encode()
+    name: str = request.node.name
+    return b"/doubt/" + name.encode()
 
 
 @pytest.fixture
