@@ -38,8 +38,7 @@ _ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *([\d,\s-]+?) *\| *([^|]+?) 
 
 def replay(url: str, area: str, *, jobs: int = 8, only: str = "") -> Steps:
     """Play one area. Scenarios that touch what all share run alone."""
-    ((_, cassette),) = oracle.cassettes([HERE / "cassettes" / f"{area}.json.gz"])
-    scenarios = [scenario for scenario in cassette["scenarios"] if re.search(only, scenario["name"])]
+    scenarios = [scenario for scenario in scenarios_of(area) if re.search(only, scenario["name"])]
     together = [scenario for scenario in scenarios if not oracle.alone(scenario)]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         outcomes = dict(
@@ -47,6 +46,13 @@ def replay(url: str, area: str, *, jobs: int = 8, only: str = "") -> Steps:
         )
     outcomes |= {one["name"]: _play(url, one) for one in scenarios if oracle.alone(one)}
     return {scenario["name"]: outcomes[scenario["name"]] for scenario in scenarios}
+
+
+def scenarios_of(area: str) -> Sequence[Mapping[str, Any]]:
+    """The recorded conversations of an area."""
+    ((_, cassette),) = oracle.cassettes([HERE / "cassettes" / f"{area}.json.gz"])
+    scenarios: Sequence[Mapping[str, Any]] = cassette["scenarios"]
+    return scenarios
 
 
 def _play(url: str, scenario: Mapping[str, Any]) -> list[list[str]]:

@@ -1,0 +1,49 @@
+"""The program as its users start it: a process of its own, on a port that the system chooses."""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_DEADLINE_SECONDS = 30
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A running server."""
+
+    url: str
+    kubeconfig: Path
+    process: "subprocess.Popen[bytes]"
+
+
+@contextmanager
+def running(directory: Path, *flags: str) -> Iterator[Program]:
+    """Start the server with its data in `directory`, and end it with SIGTERM."""
+    ready = directory / "ready"
+    log = directory / "log"
+    command = [sys.executable, "-m", "apiserver", "--secure-port=0", f"--data-dir={directory}", f"--ready-file={ready}"]
+    with log.open("wb") as output:
+        process = subprocess.Popen([*command, *flags], stdout=output, stderr=subprocess.STDOUT)
+        try:
+            _wait_for(ready, process, log)
+            kubeconfig = directory / "admin.kubeconfig"
+            found = re.search(r"server: (\S+)", kubeconfig.read_text())
+            assert found is not None
+            yield Program(found[1].strip('"'), kubeconfig, process)
+        finally:
+            process.terminate()
+            process.wait(_DEADLINE_SECONDS)
+
+
+def _wait_for(ready: Path, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while not ready.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+        time.sleep(_POLL_SECONDS)
