@@ -206,7 +206,9 @@ class TestEncryption:
         )
         async with StorageFactory(config, clock=ManualClock()) as factory:
             health = await factory.health()
+            names = factory.health_names
 
+        assert list(health) == list(names)
         assert [(name, answer.healthy) for name, answer in health.items()] == [("etcd", True), ("kms-providers", True)]
 
     async def test_a_file_that_cannot_be_used_is_an_error_at_the_start(self, tmp_path: Path) -> None:
