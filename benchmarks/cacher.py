@@ -1,16 +1,18 @@
 """Measures the Cacher: one function a figure, each returns a number and prints nothing.
 
-The changes are made beforehand and handed to the reflector as the store's watch would, so that the figures are the
-cache's own and not the store's.
+The changes are made beforehand and, but where it says otherwise, handed to the reflector as the store's watch would, so
+that the figures are the cache's own and not the store's.
 """
 
 import asyncio
 import gc
+import os
+import statistics
 import time
 import tracemalloc
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
 
 from storage.cacher.cacher import Cacher
 from storage.clock import SystemClock
@@ -18,6 +20,7 @@ from storage.codec import MSGPACK
 from storage.errors import StorageError
 from storage.interface import (
     ListOptions,
+    ListResult,
     Resource,
     Watch,
     WatchBatch,
@@ -49,6 +52,11 @@ def _fields(obj: Object) -> dict[str, str]:
 
 PODS = Resource(group="", resource="pods", namespaced=True, fields=_fields, triggers=("spec.nodeName",))
 _READER = reader_of(PODS)
+_PREFIX = "/registry/pods/"
+_FIRST_REVISION = 1_000
+"""The first change comes at this revision, which no list has seen."""
+_PATIENCE = 20.0
+"""Seconds after which something that does not come is a failure."""
 
 
 def pod(number: int, *, namespaces: int = 50, nodes: int = 500) -> Object:
@@ -82,14 +90,21 @@ def pod(number: int, *, namespaces: int = 50, nodes: int = 500) -> Object:
     }
 
 
-class _Feed(Store):
-    """A store whose watch is ours to feed."""
+class _InMemory(Store):
+    """A store of pods on a kv engine of its own."""
 
     def __init__(self) -> None:
         kv, clock = MemoryKV(), SystemClock()
         leases = LeaseManager(kv, clock=clock)
-        super().__init__(kv, PODS, prefix="/registry/pods/", codec=MSGPACK, transformer=IDENTITY, leases=leases)
+        super().__init__(kv, PODS, prefix=_PREFIX, codec=MSGPACK, transformer=IDENTITY, leases=leases)
         self.kv = kv
+
+
+class _Feed(_InMemory):
+    """A store whose watch is ours to feed."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.watched = asyncio.Event()
         self.sink: WatchSink
 
@@ -97,6 +112,13 @@ class _Feed(Store):
         self.sink = sink
         self.watched.set()
         return _Unwatched()
+
+
+class _Past(_InMemory):
+    """A store that lists as it was when it was empty, so that a cache has to read all that has happened since."""
+
+    async def get_list(self, key: str, options: ListOptions) -> ListResult:
+        return ListResult((), 1)
 
 
 class _Unwatched:
@@ -139,7 +161,7 @@ async def _cacher(objects: int) -> AsyncIterator[tuple[Cacher, _Feed]]:
     store = _Feed()
     for number in range(objects):
         obj = pod(number)
-        await store.create(f"{obj['metadata']['namespace']}/{obj['metadata']['name']}", _unversioned(obj))
+        await store.create(_key_of(obj), _unversioned(obj))
     cacher = Cacher(store, PODS)
     await cacher.wait_until_ready()
     await store.watched.wait()
@@ -150,27 +172,28 @@ async def _cacher(objects: int) -> AsyncIterator[tuple[Cacher, _Feed]]:
         await store.kv.close()
 
 
+def _key_of(obj: Object) -> str:
+    return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+
+
 def _unversioned(obj: Object) -> Object:
     del obj["metadata"]["resourceVersion"]
     return obj
 
 
-def _changes(count: int, first_revision: int, *, keys: int) -> list[WatchBatch]:
+def _changes(count: int, *, keys: int) -> Iterator[WatchBatch]:
     """Changes as the store's watch delivers them: one revision a batch, the bytes not yet decoded."""
-    batches = []
     for number in range(count):
         obj = pod(number % keys)
-        key = f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
-        stored = StoredObject(key, first_revision + number, MSGPACK.encode(obj), _READER)
+        stored = StoredObject(_key_of(obj), _FIRST_REVISION + number, MSGPACK.encode(obj), _READER)
         kind = WatchEventType.ADDED if number < keys else WatchEventType.MODIFIED
-        batches.append(WatchBatch((WatchEvent(kind, stored, stored.revision),)))
-    return batches
+        yield WatchBatch((WatchEvent(kind, stored, stored.revision),))
 
 
 async def events_applied_per_second(events: int = 50_000, keys: int = 5_000) -> float:
-    """Changes that the reflector, the window and the state take in, with nobody watching."""
+    """Changes that the reflector, the window and the state take in, with nobody watching: nothing is decoded."""
     async with _cacher(0) as (_, store):
-        batches = _changes(events, 1_000, keys=keys)
+        batches = list(_changes(events, keys=keys))
         sink = store.sink
         begun = time.perf_counter()
         for batch in batches:
@@ -178,13 +201,46 @@ async def events_applied_per_second(events: int = 50_000, keys: int = 5_000) -> 
         return events / (time.perf_counter() - begun)
 
 
+async def events_read_per_second(events: int = 20_000, keys: int = 5_000) -> float:
+    """Changes that come out of the memory engine's history, through the store's watch, into the cache."""
+    store = _Past()
+    last = await _write(store.kv, events, keys=keys)
+    cacher = Cacher(store, PODS)
+    try:
+        begun = time.perf_counter()
+        await cacher.wait_until_ready()
+        async with asyncio.timeout(_PATIENCE):
+            while cacher.statistics()["revision"] < last:  # noqa: ASYNC110 - waiting for it otherwise costs decoding
+                await asyncio.sleep(0)
+        return events / (time.perf_counter() - begun)
+    finally:
+        await cacher.close()
+        await store.kv.close()
+
+
+async def _write(kv: MemoryKV, events: int, *, keys: int) -> int:
+    """Write pods again and again; the last revision."""
+    revisions: dict[bytes, int] = {}
+    revision = 0
+    for number in range(events):
+        obj = pod(number % keys)
+        key = f"{_PREFIX}{_key_of(obj)}".encode()
+        result = await kv.put(key, MSGPACK.encode(obj), expected_mod_revision=revisions.get(key, 0))
+        assert result.succeeded
+        revision = revisions[key] = result.revision
+    return revision
+
+
 async def deliveries_per_second(sinks: int = 500, events: int = 5_000, events_per_turn: int = 5) -> float:
-    """Events that reach sinks which all watch everything, when so many changes come in a turn of the loop."""
+    """Events that reach sinks which all watch everything, when so many changes come in a turn of the loop.
+
+    Each event is decoded and encoded on the way, once for all sinks.
+    """
     async with _cacher(0) as (cacher, store):
         watching = [_CountingSink(events) for _ in range(sinks)]
         for sink in watching:
             await cacher.watch("", WatchOptions(resource_version=0), sink)
-        batches = _changes(events, 1_000, keys=1_000)
+        batches = list(_changes(events, keys=1_000))
         begun = time.perf_counter()
         for start in range(0, events, events_per_turn):
             for batch in batches[start : start + events_per_turn]:
@@ -195,18 +251,20 @@ async def deliveries_per_second(sinks: int = 500, events: int = 5_000, events_pe
         return sinks * events / (time.perf_counter() - begun)
 
 
-async def filtered_list_seconds(objects: int = 18_000, lists: int = 10) -> float:
-    """One list of one in ten of the objects by a label, each decoded before: the fastest of some."""
+async def filtered_list_seconds(objects: int = 18_000, lists: int = 21) -> float:
+    """One list of one in ten of the objects by a label, each decoded before: the median of some."""
     predicate = SelectionPredicate(labels=(Requirement("tier", Operator.IN, frozenset({"backend"})),))
     async with _cacher(objects) as (cacher, _):
         await cacher.get_list("", ListOptions(resource_version=0))
-        return min([await _seconds_of_list(cacher, predicate) for _ in range(lists)])
+        return statistics.median([await _seconds_of_list(cacher, predicate) for _ in range(lists)])
 
 
 async def _seconds_of_list(cacher: Cacher, predicate: SelectionPredicate) -> float:
     begun = time.perf_counter()
-    await cacher.get_list("", ListOptions(predicate=predicate))
-    return time.perf_counter() - begun
+    found = await cacher.get_list("", ListOptions(predicate=predicate))
+    seconds = time.perf_counter() - begun
+    assert found.items
+    return seconds
 
 
 async def first_list_longest_turn_seconds(objects: int = 18_000) -> float:
@@ -231,27 +289,39 @@ async def get_seconds(objects: int = 1_000, gets: int = 20_000) -> float:
         return (time.perf_counter() - begun) / gets
 
 
-def bytes_per_object(objects: int = 5_000) -> float:
-    """Memory of the cache for each pod of some 3.8 kB after all of them have been listed."""
-    return asyncio.run(_bytes_per_object(objects))
-
-
-async def _bytes_per_object(objects: int) -> float:
+async def bytes_per_object(objects: int = 5_000) -> float:
+    """What Python has allocated for each pod of some 3.8 kB after all of them have been listed."""
     async with _cacher(0) as (cacher, store):
         gc.collect()
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
-        for number in range(objects):
-            store.sink.deliver(_addition(number, 1_000 + number))
-        await cacher.get_list("", ListOptions(resource_version=0))
-        gc.collect()
+        await _fill(cacher, store, objects)
         after = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         return (after - before) / objects
 
 
-def _addition(number: int, revision: int) -> WatchBatch:
-    obj: dict[str, Any] = pod(number)
-    key = f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
-    stored = StoredObject(key, revision, MSGPACK.encode(obj), _READER)
-    return WatchBatch((WatchEvent(WatchEventType.ADDED, stored, revision),))
+def resident_bytes_per_object(objects: int = 18_000) -> float:
+    """By how much the process has grown for each pod, as the system sees it; wants a process of its own."""
+    return asyncio.run(_resident_bytes_per_object(objects))
+
+
+async def _resident_bytes_per_object(objects: int) -> float:
+    async with _cacher(0) as (cacher, store):
+        gc.collect()
+        before = _resident_bytes()
+        await _fill(cacher, store, objects)
+        return (_resident_bytes() - before) / objects
+
+
+async def _fill(cacher: Cacher, store: _Feed, objects: int) -> None:
+    for batch in _changes(objects, keys=objects):
+        store.sink.deliver(batch)
+    await cacher.get_list("", ListOptions(resource_version=0))
+    gc.collect()
+
+
+def _resident_bytes() -> int:
+    """From Linux' own account of the process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

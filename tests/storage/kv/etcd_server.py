@@ -74,7 +74,7 @@ class _Start:
 
 
 class Member:
-    """One etcd process with its folder and its ports."""
+    """One etcd process with its folder and its ports. `parent`: where the folder is made."""
 
     TIMING = ("--heartbeat-interval=10", "--election-timeout=100")
 
@@ -86,13 +86,14 @@ class Member:
         flags: Sequence[str] = (),
         timing: Sequence[str] = TIMING,
         fsync: bool = False,
+        parent: Path | None = None,
     ) -> None:
         self.name = name
         self.flags = [*timing, *flags]
         self._tls = tls
         self._fsync = fsync
         self._ports = [Port(), Port()]
-        self._folder = tempfile.TemporaryDirectory(prefix="etcd-")
+        self._folder = tempfile.TemporaryDirectory(prefix="etcd-", dir=parent)
         self._process: subprocess.Popen[bytes] | None = None
         self._start: _Start | None = None
         self.client_port, self.peer_port = (port.number for port in self._ports)

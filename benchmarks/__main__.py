@@ -1,0 +1,73 @@
+"""python -m benchmarks [names...]: run benchmarks and print their figures in one table.
+
+A name picks one benchmark ("storage.etcd") or all below it ("storage"); without names, all are run.
+"""
+
+import asyncio
+import os
+import platform
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import uvloop
+
+from benchmarks import storage
+from benchmarks.figures import Figure, table
+
+Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    "storage.sqlite": storage.sqlite,
+    "storage.etcd": storage.etcd,
+    "storage.cacher": storage.cacher,
+}
+
+
+def main(names: Sequence[str]) -> int:
+    unknown = [name for name in names if not _picked([name])]
+    if unknown:
+        print(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    print(_machine(), flush=True)
+    begun = time.monotonic()
+    figures = [figure for name in _picked(names) for figure in _run(name)]
+    print(f"\n{table(figures)}\n\n{_summary(figures)} Took {time.monotonic() - begun:.0f} s.")
+    return 0
+
+
+def _picked(names: Sequence[str]) -> list[str]:
+    return [
+        benchmark
+        for benchmark in BENCHMARKS
+        if not names or any(benchmark == name or benchmark.startswith(f"{name}.") for name in names)
+    ]
+
+
+def _run(name: str) -> Sequence[Figure]:
+    """One benchmark, on an event loop of its own and of the kind that the server runs on."""
+    print(f"{name} ...", flush=True)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_awaited(BENCHMARKS[name]))
+
+
+async def _awaited(benchmark: Benchmark) -> Sequence[Figure]:
+    return await benchmark()
+
+
+def _machine() -> str:
+    """What the figures depend on beside the software."""
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs{load}, {python}"
+
+
+def _summary(figures: Sequence[Figure]) -> str:
+    wanted = [figure for figure in figures if figure.target]
+    missed = [figure.name for figure in wanted if figure.is_missed]
+    text = f"{len(wanted) - len(missed)} of {len(wanted)} targets met."
+    return f"{text} Missed: {'; '.join(missed)}." if missed else text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
