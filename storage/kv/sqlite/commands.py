@@ -1,0 +1,173 @@
+"""Commands: what can be asked of the writer, each as one step of a transaction.
+
+They run on the writer's thread, in order of their coming, each on what those before have left. A command that raises
+has changed nothing and disturbs no other of its group.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from storage.errors import Compacted, FutureRevision, LeaseNotFound
+from storage.kv.interface import WriteResult
+from storage.kv.sqlite.schema import first_id
+from storage.kv.sqlite.transaction import Transaction
+
+_SWEEP_ROWS = 256
+"""Rows of the log per step of a sweep: some milliseconds, within which nobody else writes."""
+
+_DELETE_SUPERSEDED = """
+DELETE FROM records WHERE id IN (SELECT previous FROM records WHERE id > :swept AND id <= :last)
+"""
+_DELETE_HEADS_OF_DELETED = """
+DELETE FROM heads
+WHERE NOT is_live AND id > :swept AND id <= :last
+AND key IN (SELECT key FROM records WHERE id > :swept AND id <= :last AND version = 0)
+"""
+_DELETE_DELETED = "DELETE FROM records WHERE id > :swept AND id <= :last AND version = 0"
+
+
+class Command(Protocol):
+    """A step. `size` is the bytes that it carries, to bound a group by."""
+
+    @property
+    def size(self) -> int: ...
+
+    def apply(self, transaction: Transaction) -> Any:
+        """Make the changes; what comes back is the command's result if the transaction is committed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Compare-and-set; expecting 0 creates."""
+
+    key: bytes
+    value: bytes
+    expected_mod_revision: int
+    lease: int
+
+    @property
+    def size(self) -> int:
+        return len(self.value)
+
+    def apply(self, transaction: Transaction) -> WriteResult:
+        current = transaction.current(self.key)
+        if self.expected_mod_revision != (current.mod_revision if current else 0):
+            return WriteResult(False, transaction.revision, current)
+        if self.lease:
+            _check_lease(transaction, self.lease)
+        record = transaction.put(self.key, self.value, lease=self.lease)
+        return WriteResult(True, record.mod_revision, record)
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Compare-and-delete."""
+
+    key: bytes
+    expected_mod_revision: int
+    size = 0
+
+    def apply(self, transaction: Transaction) -> WriteResult:
+        current = transaction.current(self.key)
+        if current is None or current.mod_revision != self.expected_mod_revision:
+            return WriteResult(False, transaction.revision, current)
+        transaction.delete((self.key,))
+        return WriteResult(True, transaction.revision, current)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A new lease; its id is never used again."""
+
+    ttl: int
+    expires: float
+    size = 0
+
+    def apply(self, transaction: Transaction) -> int:
+        cursor = transaction.connection.execute(
+            "INSERT INTO leases (ttl, expires) VALUES (?, ?)", (self.ttl, self.expires)
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    """The end of a lease and of all its keys, in key order and in one revision."""
+
+    lease: int
+    size = 0
+
+    def apply(self, transaction: Transaction) -> None:
+        _check_lease(transaction, self.lease)
+        transaction.flush()
+        transaction.connection.execute("DELETE FROM leases WHERE id = ?", (self.lease,))
+        keys = transaction.connection.execute(
+            "SELECT key FROM heads WHERE lease = ? AND lease <> 0 ORDER BY key", (self.lease,)
+        ).fetchall()
+        transaction.delete([key for (key,) in keys])
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """History below the revision cannot be read any more; sweeps remove it."""
+
+    revision: int
+    size = 0
+
+    def apply(self, transaction: Transaction) -> None:
+        if self.revision <= transaction.compact_revision:
+            raise Compacted(self.revision, transaction.compact_revision)
+        if self.revision > transaction.revision:
+            raise FutureRevision(self.revision, transaction.revision)
+        transaction.connection.execute("UPDATE state SET compact_revision = ?", (self.revision,))
+        transaction.compact_revision = self.revision
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Remove a part of what no kept revision shows: True when nothing is left to remove.
+
+    It goes along the log up to the compact revision. Whatever a row there supersedes goes, and so does a deletion
+    itself, with the key's head if nothing came behind it.
+    """
+
+    size = 0
+
+    def apply(self, transaction: Transaction) -> bool:
+        transaction.flush()
+        connection = transaction.connection
+        (swept,) = connection.execute("SELECT swept FROM state").fetchone()
+        last, is_done = _end_of_step(transaction, swept)
+        window = {"swept": swept, "last": last}
+        for statement in (_DELETE_SUPERSEDED, _DELETE_HEADS_OF_DELETED, _DELETE_DELETED):
+            connection.execute(statement, window)
+        connection.execute("UPDATE state SET swept = ?", (last,))
+        return is_done
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """To see whether the writer answers and, with `is_write`, whether the disk takes what it writes."""
+
+    is_write: bool
+    size = 0
+
+    def apply(self, transaction: Transaction) -> None:
+        if self.is_write:
+            transaction.connection.execute("UPDATE state SET swept = swept")
+
+
+def _check_lease(transaction: Transaction, lease: int) -> None:
+    found = transaction.connection.execute("SELECT 1 FROM leases WHERE id = ?", (lease,)).fetchone()
+    if found is None:
+        raise LeaseNotFound(f"lease {lease} has expired or never existed")
+
+
+def _end_of_step(transaction: Transaction, swept: int) -> tuple[int, bool]:
+    end = first_id(transaction.compact_revision)
+    row = transaction.connection.execute(
+        "SELECT id FROM records WHERE id > ? AND id < ? ORDER BY id LIMIT 1 OFFSET ?", (swept, end, _SWEEP_ROWS - 1)
+    ).fetchone()
+    return (end - 1, True) if row is None else (row[0], False)

@@ -1,0 +1,106 @@
+"""Committer: turns a group of commands into one transaction and one fsync. Lives on the writer's thread.
+
+Must hold: the store's revision moves only with a commit that succeeded; a failed group leaves nothing behind that a
+later one could build on.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storage.errors import NoSpace, StorageError
+from storage.kv.interface import Event
+from storage.kv.sqlite.commands import Command
+from storage.kv.sqlite.faults import Faults
+from storage.kv.sqlite.schema import PAGE_BYTES, Connection, State
+from storage.kv.sqlite.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command failed. Errors are made anew for each who waits for one."""
+
+    cause: Exception
+    is_commit: bool = False
+
+    @property
+    def is_of_store(self) -> bool:
+        return not isinstance(self.cause, StorageError)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A group's outcome: a result or a Failure per command, the events in order, and where the store is now.
+
+    changes: rows that were written or removed. log_bytes: about what that added to the write-ahead log.
+    """
+
+    results: Sequence[Any]
+    events: Sequence[Event]
+    revision: int
+    changes: int = 0
+    log_bytes: int = 0
+
+    @property
+    def is_failure_of_store(self) -> bool:
+        """Whether something failed that was not about one command's own wish."""
+        return any(isinstance(result, Failure) and result.is_of_store for result in self.results)
+
+
+class Committer:
+    """`before_commit` is called when all that is left to do is the disk's."""
+
+    def __init__(self, state: State, faults: Faults, *, before_commit: Callable[[], None]) -> None:
+        self._revision = state.revision
+        self._compact_revision = state.compact_revision
+        self._faults = faults
+        self._before_commit = before_commit
+
+    def commit(self, connection: Connection, commands: Sequence[Command]) -> Committed:
+        """Run all commands as one transaction.
+
+        For want of room, or when a command asks for nonsense, each is tried again alone: who asks for little may
+        have it. After any other failure of the disk all fail: to try again would only make everybody wait longer.
+        """
+        transaction = Transaction(connection, revision=self._revision, compact_revision=self._compact_revision)
+        changes_before = connection.total_changes
+        is_commit = False
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            results = [_apply(command, transaction) for command in commands]
+            transaction.flush()
+            self._before_commit()
+            is_commit = True
+            connection.execute("COMMIT")
+        except Exception as exc:  # noqa: BLE001 - it belongs to those who wait for the commands
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if len(commands) > 1 and self._is_worth_a_retry(exc):
+                return self._commit_each(connection, commands)
+            return Committed([Failure(exc, is_commit)] * len(commands), (), self._revision)
+        self._revision = transaction.revision
+        self._compact_revision = transaction.compact_revision
+        changes = connection.total_changes - changes_before
+        log_bytes = sum(command.size for command in commands) + changes * PAGE_BYTES // 2
+        return Committed(results, transaction.events, self._revision, changes, log_bytes)
+
+    def _commit_each(self, connection: Connection, commands: Sequence[Command]) -> Committed:
+        parts = [self.commit(connection, (command,)) for command in commands]
+        return Committed(
+            [result for part in parts for result in part.results],
+            [event for part in parts for event in part.events],
+            self._revision,
+            sum(part.changes for part in parts),
+            sum(part.log_bytes for part in parts),
+        )
+
+    def _is_worth_a_retry(self, failure: Exception) -> bool:
+        return not isinstance(failure, sqlite3.Error) or isinstance(self._faults.translate(failure), NoSpace)
+
+
+def _apply(command: Command, transaction: Transaction) -> Any:
+    try:
+        return command.apply(transaction)
+    except StorageError as exc:
+        return Failure(exc)

@@ -1,0 +1,55 @@
+"""Compactor: removes what compaction has made unreadable, and gives the room back, without standing in the way.
+
+Must hold: it works in short steps between other writes, goes on after a restart from where it was, and tries again
+after a while when the store cannot do it now.
+"""
+
+import asyncio
+import logging
+
+from storage.clock import Clock
+from storage.errors import StorageError
+from storage.kv.sqlite import upkeep
+from storage.kv.sqlite.commands import Sweep
+from storage.kv.sqlite.writer import Writer
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 30.0
+
+
+class Compactor:
+    """One background task, as long as there is something to remove."""
+
+    def __init__(self, writer: Writer, *, clock: Clock, tasks: Tasks) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._tasks = tasks
+        self._task: asyncio.Task[None] | None = None
+        self._is_wanted = False
+
+    def start(self) -> None:
+        """Begin, or go on if it runs already."""
+        self._is_wanted = True
+        if self._task is None or self._task.done():
+            self._task = self._tasks.spawn(self._work(), name="sqlite kv: compaction")
+
+    async def _work(self) -> None:
+        while self._is_wanted:
+            self._is_wanted = False
+            try:
+                await self._remove()
+            except StorageError as exc:
+                logger.warning("compaction stopped, trying again in %.0f s: %s", _RETRY_SECONDS, exc)
+                self._is_wanted = True
+                await self._clock.sleep(_RETRY_SECONDS)
+
+    async def _remove(self) -> None:
+        is_swept = False
+        while not is_swept:
+            is_swept = await self._writer.submit(Sweep())
+        is_vacuumed = False
+        while not is_vacuumed:
+            is_vacuumed = await self._writer.run_chore(upkeep.vacuum_step)
+        await self._writer.run_chore(upkeep.truncate_log)

@@ -1,0 +1,218 @@
+"""SqliteKV: the kv contract on one SQLite file, for servers that need no cluster.
+
+Puts the neighbouring modules together and owns their threads, tasks and files. One process per data directory.
+
+Must hold: what the contract says; a write that returned is synced to the disk; nothing that touches the disk runs on
+the event loop; `close` leaves no thread, no task and no lock.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Self, cast
+
+from storage.clock import Clock, SystemClock
+from storage.errors import Closed, StorageError, TooLarge
+from storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from storage.kv.sqlite import reads, schema
+from storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
+from storage.kv.sqlite.committer import Committer
+from storage.kv.sqlite.compaction import Compactor
+from storage.kv.sqlite.data_dir import DataDir
+from storage.kv.sqlite.faults import Faults
+from storage.kv.sqlite.feed import Feed
+from storage.kv.sqlite.leases import LeaseTimers
+from storage.kv.sqlite.reader import Reader
+from storage.kv.sqlite.schema import Connection, Lease, State
+from storage.kv.sqlite.watcher import Watcher
+from storage.kv.sqlite.workers import Patience, Workers
+from storage.kv.sqlite.writer import Writer
+from storage.tasks import Tasks
+
+_WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
+"""A group is prepared in memory within the first wait; behind it there is little to do but to come back."""
+_GETS = Patience(first=0.001, later=0.0005, pause=0.002)
+_RANGES = Patience(first=0.001, later=0.001, pause=0.004)
+
+_RANGE_THREADS = 2
+_HEALTH_SECONDS = 3.0
+
+
+class SqliteKV:
+    """A store in a directory; `open` makes one."""
+
+    has_reliable_progress = True
+
+    def __init__(
+        self, data_dir: DataDir, workers: Workers, *, clock: Clock, state: State, leases: Sequence[Lease]
+    ) -> None:
+        faults = Faults(data_dir.database)
+        self._data_dir = data_dir
+        self._clock = clock
+        self._tasks = Tasks()
+        self._feed = Feed(state.revision)
+        self._writer = Writer(
+            workers,
+            Committer(state, faults, before_commit=workers.give_back),
+            faults=faults,
+            publish=self._feed.publish,
+            tasks=self._tasks,
+        )
+        self._reader = Reader(
+            gets=Workers("sqlite-get", self._connect, patience=_GETS),
+            ranges=Workers("sqlite-range", self._connect, patience=_RANGES, threads=_RANGE_THREADS),
+            faults=faults,
+        )
+        self._compactor = Compactor(self._writer, clock=clock, tasks=self._tasks)
+        self._timers = LeaseTimers(self._end_lease, clock=clock, tasks=self._tasks)
+        self._closing: asyncio.Task[None] | None = None
+        for lease in leases:  # no longer than granted, should the system's clock have been set back
+            self._timers.add(lease.id, min(lease.expires - clock.now(), lease.ttl))
+        if not state.is_swept:
+            self._compactor.start()
+
+    @classmethod
+    async def open(cls, directory: Path, *, clock: Clock | None = None) -> Self:
+        """The store in the directory, made if there is none.
+
+        Raises DataDirLocked, Corrupt for a file that is no store or one of a newer release, NoSpace, Unavailable.
+        """
+        data_dir = DataDir(directory)
+
+        def connect() -> Connection:
+            data_dir.acquire()
+            data_dir.create_database_file()
+            return schema.open_for_writing(data_dir.database)
+
+        workers = Workers("sqlite-writer", connect, patience=_WRITES)
+        try:
+            state = await workers.run(schema.read_state)
+            leases = await workers.run(schema.read_leases)
+        except BaseException as exc:
+            await workers.stop()
+            data_dir.release()
+            if isinstance(exc, sqlite3.Error | OSError):
+                raise Faults(data_dir.database).translate(exc) from exc
+            raise
+        return cls(data_dir, workers, clock=clock or SystemClock(), state=state, leases=leases)
+
+    async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
+        self._check_open()
+        result = await self._reader.get(key, revision=revision)
+        await self._feed.wait_until_reached(result.revision)
+        return result
+
+    async def range(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+    ) -> RangeResult:
+        self._check_open()
+        result = await self._reader.range(
+            reads.Range(
+                start=start, end=end, limit=limit, revision=revision, keys_only=keys_only, count_only=count_only
+            )
+        )
+        await self._feed.wait_until_reached(result.revision)
+        return result
+
+    async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
+        self._check_open()
+        if len(value) > MAX_VALUE_BYTES:
+            raise TooLarge(f"value of {len(value)} bytes, at most {MAX_VALUE_BYTES} are allowed")
+        return cast("WriteResult", await self._writer.submit(Put(key, value, expected_mod_revision, lease)))
+
+    async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
+        self._check_open()
+        return cast("WriteResult", await self._writer.submit(Delete(key, expected_mod_revision)))
+
+    async def grant_lease(self, ttl: int) -> int:
+        self._check_open()
+        lease = cast("int", await self._writer.submit(Grant(ttl, self._clock.now() + ttl)))
+        self._timers.add(lease, ttl)
+        return lease
+
+    async def revoke_lease(self, lease: int) -> None:
+        self._check_open()
+        await self._end_lease(lease)
+
+    @asynccontextmanager
+    async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
+        self._check_open()
+        watcher = Watcher(start, end, revision=revision, feed=self._feed, reader=self._reader)
+        try:
+            yield watcher
+        finally:
+            watcher.leave()
+
+    async def request_progress(self) -> None:
+        self._check_open()
+        self._feed.promise_progress()
+
+    async def current_revision(self) -> int:
+        self._check_open()
+        return self._feed.revision
+
+    async def compact(self, revision: int) -> None:
+        self._check_open()
+        await self._writer.submit(Compact(revision))
+        self._compactor.start()
+
+    async def health(self) -> Health:
+        if self._closing is not None:
+            return Health(healthy=False, reason="closed")
+        probe: asyncio.Task[Health] = self._tasks.spawn(self._probe(), name="sqlite kv: health")
+        deadline = self._tasks.spawn(self._clock.sleep(_HEALTH_SECONDS), name="sqlite kv: end of patience with health")
+        await asyncio.wait((probe, deadline), return_when=asyncio.FIRST_COMPLETED)
+        deadline.cancel()
+        if probe.done() and not probe.cancelled():
+            return probe.result()
+        probe.cancel()
+        return Health(healthy=False, reason=f"{self._data_dir.database} has not answered for {_HEALTH_SECONDS:.0f} s")
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._feed.fail(Closed("the engine was closed"))
+            self._closing = asyncio.get_running_loop().create_task(self._shut_down(), name="sqlite kv: close")
+        await asyncio.shield(self._closing)
+
+    def statistics(self) -> Mapping[str, int]:
+        """Counters and sizes, for metrics and for people."""
+        return {
+            "revision": self._feed.revision,
+            "watches": len(self._feed),
+            **self._writer.statistics(),
+            **self._reader.statistics(),
+        }
+
+    def _connect(self) -> Connection:
+        return schema.open_for_reading(self._data_dir.database)
+
+    def _check_open(self) -> None:
+        if self._closing is not None:
+            raise Closed("the engine was closed")
+
+    async def _end_lease(self, lease: int) -> None:
+        await self._writer.submit(Revoke(lease))
+
+    async def _probe(self) -> Health:
+        try:
+            await self._writer.submit(Probe(is_write=self._writer.is_doubtful))
+        except StorageError as exc:
+            return Health(healthy=False, reason=str(exc))
+        return Health(healthy=True)
+
+    async def _shut_down(self) -> None:
+        try:
+            await self._tasks.close()
+        finally:
+            await self._reader.stop()
+            await self._writer.stop()
+            self._data_dir.release()

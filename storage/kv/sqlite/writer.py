@@ -1,0 +1,176 @@
+"""Writer: group commit. What is asked for while one group is on its way to the disk makes up the next.
+
+On the event loop's side: who waits, what is next, who learns what. The work itself is the Committer's, on the one
+thread that may write.
+
+Must hold: results and events come in the order of revisions, events before the results of the writes that made them,
+so that nobody who has his answer can find a watch or a revision behind it. Upkeep waits for one group at the most, and
+a group for one step of upkeep.
+"""
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from storage.errors import StorageError
+from storage.kv.interface import Event
+from storage.kv.sqlite import upkeep
+from storage.kv.sqlite.commands import Command
+from storage.kv.sqlite.committer import Committed, Committer, Failure
+from storage.kv.sqlite.faults import Faults
+from storage.kv.sqlite.schema import Connection
+from storage.kv.sqlite.workers import Job, Workers, settling
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_GROUP_COMMANDS = 1024
+_GROUP_BYTES = 8 << 20
+
+T = TypeVar("T")
+Publish = Callable[[Sequence[Event], int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    command: Command
+    future: asyncio.Future[Any]
+
+
+class Writer:
+    """Shares `workers`, which has one thread, with nobody."""
+
+    def __init__(
+        self, workers: Workers, committer: Committer, *, faults: Faults, publish: Publish, tasks: Tasks
+    ) -> None:
+        self.is_doubtful = False
+        """Whether the last write that went to the disk failed there."""
+        self._workers = workers
+        self._committer = committer
+        self._faults = faults
+        self._publish = publish
+        self._tasks = tasks
+        self._loop = asyncio.get_running_loop()
+        self._requests: deque[_Request] = deque()
+        self._chores: deque[tuple[Job[Any], asyncio.Future[Any]]] = deque()
+        self._is_busy = False
+        self._is_chore_next = False
+        self._log_bytes = 0
+        self._counts: Counter[str] = Counter()
+
+    async def submit(self, command: Command) -> Any:
+        """The command's result, once it is durable."""
+        future = self._loop.create_future()
+        self._requests.append(_Request(command, future))
+        self._proceed_soon()
+        return await future
+
+    async def run_chore(self, job: Job[T]) -> T:
+        """Run a short job on the writer's connection, between groups."""
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._chores.append((job, future))
+        self._proceed_soon()
+        return await future
+
+    async def stop(self) -> None:
+        """Commit what is queued, leave a short log behind, and end the thread."""
+        while self._requests:
+            await self.run_chore(_nothing)
+        try:
+            await self.run_chore(upkeep.truncate_log)
+        except StorageError as exc:
+            logger.warning("the log stays as long as it is: %s", exc)
+        await self._workers.stop()
+
+    def statistics(self) -> Mapping[str, int]:
+        return {**self._counts, "queued": len(self._requests)}
+
+    def _proceed_soon(self) -> None:
+        """At the end of the loop's turn, so that all who ask in this turn go together."""
+        if not self._is_busy and len(self._requests) + len(self._chores) == 1:
+            self._loop.call_soon(self._proceed)
+
+    def _proceed(self) -> None:
+        if self._is_busy:
+            return
+        if self._chores and (self._is_chore_next or not self._requests):
+            self._start_chore(*self._chores.popleft())
+        elif self._requests:
+            self._start_group(self._take_group())
+
+    def _take_group(self) -> Sequence[_Request]:
+        group: list[_Request] = []
+        size = 0
+        while self._requests and len(group) < _GROUP_COMMANDS and size < _GROUP_BYTES:
+            group.append(self._requests.popleft())
+            size += group[-1].command.size
+        return group
+
+    def _start_group(self, group: Sequence[_Request]) -> None:
+        commands = [request.command for request in group]
+
+        def commit(connection: Connection) -> Committed:
+            return self._committer.commit(connection, commands)
+
+        def settle(committed: Committed, failure: Exception | None) -> None:
+            self._is_busy = False
+            self._deliver(group, committed if failure is None else _all_failed(failure, group))
+            self._proceed()
+
+        self._is_busy = self._is_chore_next = True
+        self._workers.submit(commit, settle)
+
+    def _start_chore(self, job: Job[Any], future: asyncio.Future[Any]) -> None:
+        def work(connection: Connection) -> Any:
+            self._workers.give_back()
+            return job(connection)
+
+        def settle(result: Any, failure: Exception | None) -> None:
+            self._is_busy = False
+            settling(future)(result, failure and self._faults.translate(failure))
+            self._proceed()
+
+        self._is_busy, self._is_chore_next = True, False
+        self._workers.submit(work, settle)
+
+    def _deliver(self, group: Sequence[_Request], committed: Committed) -> None:
+        if committed.events:
+            self._publish(committed.events, committed.revision)
+        for request, result in zip(group, committed.results, strict=True):
+            self._answer(request.future, result)
+        self._counts["groups"] += 1
+        self._counts["commands"] += len(group)
+        self._note_log(committed.log_bytes)
+        if committed.is_failure_of_store or committed.changes:
+            self.is_doubtful = committed.is_failure_of_store
+
+    def _answer(self, future: asyncio.Future[Any], result: Any) -> None:
+        if future.done():
+            return  # whoever asked has gone; what he wrote stays
+        if isinstance(result, Failure):
+            future.set_exception(self._faults.translate(result.cause, is_commit=result.is_commit))
+        else:
+            future.set_result(result)
+
+    def _note_log(self, log_bytes: int) -> None:
+        self._log_bytes += log_bytes
+        if self._log_bytes >= upkeep.LOG_BYTES:
+            self._log_bytes = 0
+            self._tasks.spawn(self._checkpoint(), name="sqlite kv: checkpoint")
+
+    async def _checkpoint(self) -> None:
+        try:
+            await self.run_chore(upkeep.checkpoint)
+        except StorageError as exc:
+            logger.warning("checkpoint failed, the log goes on growing until one succeeds: %s", exc)
+
+
+def _all_failed(failure: Exception, group: Sequence[_Request]) -> Committed:
+    return Committed([Failure(failure)] * len(group), (), 0)
+
+
+def _nothing(_connection: Connection) -> None:
+    """A chore that waits for the group before it."""
