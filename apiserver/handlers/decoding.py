@@ -12,73 +12,121 @@ from aiohttp import hdrs, web
 from apiserver import bodies, negotiation, parameters
 from apiserver.context import RequestContext
 from apiserver.handlers.served import Served
+from apiserver.serializers import json_errors, yaml
 from registry import errors
 from registry.names import GroupVersionKind
 from registry.options import DeleteOptions
-from registry.schema.errors import DecodeError
+from registry.quoting import quote
+from registry.schema import DecodeError
 from storage.interface import Preconditions
 from storage.stored_object import Object
+
+_SUMMARY_BYTES = 30
+_NOT_AN_OBJECT = (
+    "json: cannot unmarshal {found} into Go value of type struct "
+    '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
+)
 
 
 def decode_object(
     body: bytes, request: web.BaseRequest, context: RequestContext, served: Served[Any], *, field_validation: str
 ) -> Object:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
-    value = parse(body, request, served.view.object_kind)
-    _check_type(value, served.view.object_kind)
+    expected = served.view.object_kind
+    text = _as_json(body, request, expected)
+    value = _parsed(text, body, expected)
+    kind = _kind_of(value, expected)
     try:
-        decoded = served.type.decode(value, text=body)
+        decoded = served.type.decode(value, text=text)
     except DecodeError as exc:
-        kind = served.view.object_kind
-        raise errors.BadRequest(
-            f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {exc.message}'
-        ) from exc
-    _report(decoded.strict_errors, context, field_validation, served.view.object_kind)
+        raise _unfit(kind, expected, exc.message) from exc
+    _report(decoded.strict_errors, context, field_validation, (kind, expected))
     decoded.obj.setdefault("metadata", {})
     return served.view.to_hub(decoded.obj)
 
 
-def parse(body: bytes, request: web.BaseRequest, expected: GroupVersionKind) -> dict[str, Any]:
-    """The map in a body of JSON or YAML. Raises BadRequest, UnsupportedMediaType."""
-    media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip() or negotiation.JSON
-    if media_type not in negotiation.MEDIA_TYPES:
+def _as_json(body: bytes, request: web.BaseRequest, expected: GroupVersionKind) -> bytes:
+    """The body as JSON text, whatever the client writes. Raises BadRequest, UnsupportedMediaType."""
+    media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
+    if media_type == negotiation.JSON:
+        return body
+    if media_type != negotiation.YAML:
         raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
     try:
-        value = orjson.loads(body)
+        return yaml.to_json(body)
+    except ValueError as exc:
+        raise _unrecognized(f"couldn't get version/kind; json parse error: {exc}", body, expected) from exc
+
+
+def _parsed(text: bytes, body: bytes, expected: GroupVersionKind) -> dict[str, Any]:
+    try:
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
-        why = f"couldn't get version/kind; json parse error: {exc}"
-        raise errors.BadRequest(
-            f"the object provided is unrecognized (must be of type {expected.kind}): {why}"
-        ) from exc
+        why = json_errors.describe(text) or str(exc)
+        raise _unrecognized(f"couldn't get version/kind; json parse error: {why}", body, expected) from exc
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise errors.BadRequest(f"the object provided is unrecognized (must be of type {expected.kind})")
+        why = _NOT_AN_OBJECT.format(found=_json_type(value))
+        raise _unrecognized(f"couldn't get version/kind; json parse error: {why}", body, expected)
     return value
 
 
-def _check_type(value: dict[str, Any], expected: GroupVersionKind) -> None:
-    given = GroupVersionKind("", value.get("apiVersion") or expected.api_version, value.get("kind") or expected.kind)
-    if given.kind != expected.kind:
-        why = f"{given.kind} in version {given.version!r} cannot be handled as a {expected.kind}"
-        raise errors.BadRequest(why)
-    if given.version != expected.api_version:
-        raise errors.BadRequest(
-            f"the API version in the data ({given.version}) does not match "
-            f"the expected API version ({expected.api_version})"
-        )
+def _json_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, list):
+        return "array"
+    return "string" if isinstance(value, str) else "number"
+
+
+def _unrecognized(why: str, body: bytes, expected: GroupVersionKind) -> errors.BadRequest:
+    return errors.BadRequest(
+        f"the object provided is unrecognized (must be of type {expected.kind}): {why} ({_summary(body)})"
+    )
+
+
+def _summary(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    shown = body[:_SUMMARY_BYTES]
+    text = shown.decode(errors="replace") if body.startswith(b"{") else shown.hex()
+    return f"{text} ..." if len(body) > _SUMMARY_BYTES else text
+
+
+def _kind_of(value: dict[str, Any], expected: GroupVersionKind) -> GroupVersionKind:
+    """What the body says that it is; what it does not say is taken from the URL. Raises BadRequest for another kind."""
+    api_version, name = value.get("apiVersion"), value.get("kind")
+    if not isinstance(api_version, str | None) or not isinstance(name, str | None):
+        return expected
+    group, _, version = (api_version or expected.api_version).rpartition("/")
+    kind = GroupVersionKind(group, version, name or expected.kind)
+    if kind == expected:
+        return kind
+    if (kind.group, kind.kind) == (expected.group, expected.kind):
+        registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
+        why = f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
+    else:
+        why = f"converting ({version}.{kind.kind}) to ({expected.group or 'core'}.{expected.kind}): unknown conversion"
+    raise _unfit(kind, expected, why)
+
+
+def _unfit(kind: GroupVersionKind, expected: GroupVersionKind, why: str) -> errors.BadRequest:
+    return errors.BadRequest(
+        f"{kind.kind} in version {quote(kind.version)} cannot be handled as a {expected.kind}: {why}"
+    )
 
 
 def _report(
-    strict_errors: tuple[str, ...], context: RequestContext, field_validation: str, kind: GroupVersionKind
+    strict_errors: tuple[str, ...],
+    context: RequestContext,
+    field_validation: str,
+    kinds: tuple[GroupVersionKind, GroupVersionKind],
 ) -> None:
     if not strict_errors or field_validation == "Ignore":
         return
     if field_validation == "Strict":
-        raise errors.BadRequest(
-            f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
-            f"strict decoding error: {', '.join(strict_errors)}"
-        )
+        raise _unfit(*kinds, f"strict decoding error: {', '.join(strict_errors)}")
     for error in strict_errors:
         context.warnings.add(error)
 
@@ -99,4 +147,5 @@ async def read_delete_options(request: web.BaseRequest, context: RequestContext)
             propagation_policy=value.get("propagationPolicy"),
         )
     except (orjson.JSONDecodeError, AttributeError, TypeError) as exc:
-        raise errors.BadRequest(f"couldn't get version/kind; json parse error: {exc}") from exc
+        why = json_errors.describe(body) or str(exc)
+        raise errors.BadRequest(f"couldn't get version/kind; json parse error: {why}") from exc

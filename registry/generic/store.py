@@ -113,6 +113,7 @@ class Store:
     # Creating
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
+        rest.settle_namespace(obj, request, self.kind)
         attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
         await self.admission.mutate(attributes)
         prefix = "" if _name(obj) else obj["metadata"].get("generateName", "")

@@ -5,7 +5,7 @@ Pure. An empty list means valid. The patterns are part of the messages, so they 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NameCheck = Callable[[str, bool], list[str]]
 """Checks the name of an object; the second argument says that it is a prefix to which something will be appended."""
@@ -21,18 +21,21 @@ def regex_error(message: str, pattern: str, *examples: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format of text: its pattern, its longest length in bytes, and how it is explained."""
+    """One format of text: its pattern, its longest length in bytes (which some messages call characters), and how it
+    is explained.
+    """
 
     pattern: str
     message: str
     examples: Sequence[str]
     limit: int = 0
+    unit: str = "characters"
 
     def check(self, value: str) -> list[str]:
         """What is wrong with a value."""
         errors = []
         if self.limit and len(value.encode(errors="surrogateescape")) > self.limit:
-            errors.append(f"must be no more than {self.limit} bytes")
+            errors.append(f"must be no more than {self.limit} {self.unit}")
         if not re.fullmatch(self.pattern, value):
             errors.append(regex_error(self.message, self.pattern, *self.examples))
         return errors
@@ -69,6 +72,7 @@ LABEL_VALUE = Format(
     "and must start and end with an alphanumeric character",
     ("MyValue", "my_value", "12345"),
     63,
+    "bytes",
 )
 CONFIG_KEY = Format(
     "[-._a-zA-Z0-9]+",
@@ -77,6 +81,7 @@ CONFIG_KEY = Format(
     253,
 )
 
+_PREFIX = replace(DNS1123_SUBDOMAIN, unit="bytes")
 _KEY_MESSAGE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
@@ -106,7 +111,7 @@ def check_qualified_name(value: str) -> list[str]:
 def _check_prefix(prefix: str) -> list[str]:
     if not prefix:
         return ["prefix part must be non-empty"]
-    return [f"prefix part {error}" for error in DNS1123_SUBDOMAIN.check(prefix)]
+    return [f"prefix part {error}" for error in _PREFIX.check(prefix)]
 
 
 def check_label_value(value: str) -> list[str]:
