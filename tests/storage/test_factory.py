@@ -12,7 +12,7 @@ from storage.clock import ManualClock
 from storage.codec import MSGPACK
 from storage.compactor import KEY
 from storage.encryption_config import InvalidEncryptionConfig
-from storage.errors import Closed, InvalidOptions
+from storage.errors import Closed, DataDirLocked, InvalidOptions
 from storage.factory import StorageConfig, StorageFactory
 from storage.interface import ListOptions, Resource
 from storage.kv.etcd import EtcdConfig, EtcdKV
@@ -181,6 +181,25 @@ class TestPlaces:
 def write_configuration(path: Path) -> Path:
     path.write_bytes(files.configuration(files.rule(["secrets"], files.keyed("aesgcm", "key1"))))
     return path
+
+
+class TestEmbedded:
+    async def test_objects_are_still_there_when_it_is_opened_again(self, tmp_path: Path) -> None:
+        config = StorageConfig(data_dir=tmp_path)
+        async with StorageFactory(config) as factory:
+            created = await factory.storage_for(PODS).create("default/a", named("a"))
+
+        async with StorageFactory(config) as factory:
+            found = await factory.storage_for(PODS).get("default/a")
+
+        assert found.json == created.json
+
+    async def test_two_servers_cannot_have_one_directory(self, tmp_path: Path) -> None:
+        config = StorageConfig(data_dir=tmp_path)
+        async with StorageFactory(config):
+            with pytest.raises(DataDirLocked):
+                async with StorageFactory(config):
+                    raise AssertionError("the factory opened")
 
 
 class TestEncryption:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from storage.codec import JSON, MSGPACK, Codec
 from storage.kv.etcd import EtcdConfig, EtcdKV
 from storage.kv.interface import KV
 from storage.kv.memory import MemoryKV
+from storage.kv.sqlite import SqliteKV
 from storage.store import Store
 from tests.storage.contract import OriginContract
 from tests.storage.kv.etcd_server import Member
@@ -43,6 +45,27 @@ class TestStoreInMemory(OriginContract):
     @pytest.fixture
     async def storage(self, kv: KV, manual_clock: ManualClock, codec: Codec) -> AsyncIterator[Store]:
         store = store_on(kv, clock=manual_clock, codec=codec)
+        yield store
+        await store.close()
+
+
+class TestStoreOnSqlite(OriginContract):
+    @pytest.fixture
+    def elapse(self, manual_clock: ManualClock) -> Elapse:
+        async def elapse(seconds: float) -> None:
+            manual_clock.advance(seconds)
+
+        return elapse
+
+    @pytest.fixture
+    async def kv(self, tmp_path: Path, manual_clock: ManualClock) -> AsyncIterator[KV]:
+        kv = await SqliteKV.open(tmp_path, clock=manual_clock)
+        yield kv
+        await kv.close()
+
+    @pytest.fixture
+    async def storage(self, kv: KV, manual_clock: ManualClock) -> AsyncIterator[Store]:
+        store = store_on(kv, clock=manual_clock)
         yield store
         await store.close()
 
