@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aetcd import rpc
+from grpc import StatusCode
 from grpc.aio import AioRpcError
 
 from storage.clock import Clock
@@ -145,7 +146,11 @@ class Endpoints:
             return None
         except failures.GRPC_EXCEPTIONS as error:
             failure = failures.of_exception(error)
-            return None if failure.effect is Effect.REFUSED else str(failure.error)
+            if failure.effect is not Effect.REFUSED:
+                return str(failure.error)
+            if isinstance(error, AioRpcError) and error.code() is StatusCode.PERMISSION_DENIED:
+                endpoint.version = versions.SECRETIVE
+            return None
         endpoint.version = versions.parse(status.version)
         self._seen.note(status.header.revision)
         return "it is a learner" if status.isLearner else None

@@ -7,14 +7,23 @@ Must hold: whatever gRPC and etcd raise leaves as one of storage's errors, withi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from aetcd import rpc
 
 from storage.clock import Clock, SystemClock
-from storage.errors import Closed, Compacted, FutureRevision, LeaseNotFound, StorageError, TooLarge, Unavailable
+from storage.errors import (
+    Closed,
+    Compacted,
+    FutureRevision,
+    LeaseNotFound,
+    StorageError,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
 from storage.kv.etcd import messages
 from storage.kv.etcd.config import EtcdConfig
 from storage.kv.etcd.doubt import Doubts
@@ -145,10 +154,10 @@ class EtcdKV:
             return Health(healthy=False, reason="closed")
         try:
             await self._requests.repeat(RANGE, self._probe, seconds=_HEALTH_SECONDS, is_patient=False)
-            status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS, is_patient=False)
+            alarms = await self._alarms()
         except StorageError as error:
             return Health(healthy=False, reason=str(error))
-        return Health(healthy=not status.errors, reason="; ".join(status.errors))
+        return Health(healthy=not alarms, reason="; ".join(alarms))
 
     def statistics(self) -> Mapping[str, Any]:
         """Members that are up and down, and the watch stream, for metrics and for people."""
@@ -159,6 +168,15 @@ class EtcdKV:
         self._requests.close()
         await self._stream.close()
         await self._endpoints.close()
+
+    async def _alarms(self) -> Sequence[str]:
+        """What a member complains of, if we may know: a full disk, a corrupt database."""
+        try:
+            status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS, is_patient=False)
+        except Unauthenticated:
+            return ()
+        alarms: Sequence[str] = status.errors
+        return alarms
 
     async def _read(self, request: rpc.RangeRequest) -> rpc.RangeResponse:
         try:

@@ -92,6 +92,7 @@ _MEANINGS: dict[str, _Meaning] = {
     "etcdserver: user name is empty": _Meaning(_RENEW, Unauthenticated),
     "etcdserver: invalid auth token": _Meaning(_RENEW, Unauthenticated),
     "etcdserver: revision of auth store is old": _Meaning(_RENEW, Unauthenticated),
+    "auth: revision in header is old": _Meaning(_RENEW, Unauthenticated),  # the same, before 3.5.8
     # answers that come before the request is proposed
     "etcdserver: no leader": _Meaning(_RETRY, Unavailable, leave=True),
     "etcdserver: not capable": _Meaning(_RETRY, Unavailable, leave=True),

@@ -10,6 +10,9 @@ import re
 
 Version = tuple[int, int, int]
 
+SECRETIVE: Version = (3, 5, 28)
+"""For servers that tell their status to administrators only: such are 3.4.42, 3.5.28, 3.6.9 and some after them."""
+
 _UNKNOWN: Version = (0, 0, 0)
 _RELIABLE_PATCH = {(3, 4): 25, (3, 5): 8}
 """The first good patch release of the minors that have bad ones; minors before them have no good one."""
