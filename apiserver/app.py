@@ -62,8 +62,8 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     settings = parts.settings
     return [
         *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
-        errors.with_errors,
         request_info.with_request_info,
+        errors.with_errors,
         parts.deadlines.with_deadline,
         partial(sending.with_sending, draining=parts.draining),
         authenticate,

@@ -5,8 +5,10 @@ once; nothing in a request is decompressed; what is no HTTP gets a short 4xx and
 """
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp import web
@@ -18,6 +20,8 @@ from aiohttp.streams import StreamReader
 from apiserver import client_certificates, responses
 from registry import errors
 from registry.access.users import UserInfo
+
+logger = logging.getLogger(__name__)
 
 _LINE_LIMIT = 128 * 1024
 _FIELD_LIMIT = 64 * 1024
@@ -59,7 +63,9 @@ class Connection(web.RequestHandler):
         elif isinstance(exc, LineTooLong):
             response = web.Response(text="431 Request Header Fields Too Large", status=431)
         else:
-            response = web.Response(text=f"{status} Bad Request", status=status)
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                logger.error("%s %s failed before it was read", request.method, request.raw_path, exc_info=exc)
+            response = web.Response(text=f"{status} {HTTPStatus(status).phrase}", status=status)
         response.force_close()
         return response
 

@@ -1,9 +1,11 @@
 """/healthz, /livez and /readyz: each a list of named checks, as a whole and one by one.
 
 Must hold: what fails is named to everybody, and why it failed only in the log and to those who may read the single
-check; `exclude` leaves out, `verbose` lists; a storage that answers well is asked once a second at the most.
+check; `exclude` leaves out, `verbose` lists; however many ask, the storage is asked once at a time, and while it is
+well once a second.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -23,7 +25,9 @@ logger = logging.getLogger(__name__)
 Probe = Callable[[], Awaitable[str]]
 """What is wrong, for people; empty when nothing is."""
 
-_STORAGE_SECONDS = 1.0
+_GOOD_SECONDS = 1.0
+_BAD_SECONDS = 0.05
+"""How long an answer of the storage counts."""
 _START_UP = (
     "poststarthook/start-apiserver-admission-initializer",
     "poststarthook/generic-apiserver-start-informers",
@@ -79,13 +83,15 @@ class StartUp:
 
 
 class StorageHealth:
-    """Asks all parts of the storage for their health; good answers count for a second, others only once."""
+    """Asks all parts of the storage for their health, one question at a time; an answer serves all who wait for it."""
 
     def __init__(self, ask: Callable[[], Awaitable[Mapping[str, Health]]], names: Sequence[str], clock: Clock) -> None:
         self._ask = ask
         self._names = names
         self._clock = clock
-        self._good_until = float("-inf")
+        self._problems: Mapping[str, str] = {}
+        self._fresh_until = float("-inf")
+        self._asking = asyncio.Lock()
 
     def checks(self, suffix: str = "") -> list[Check]:
         """A check for each part."""
@@ -93,13 +99,15 @@ class StorageHealth:
 
     async def problems(self) -> Mapping[str, str]:
         """What is wrong, by part; empty when all is well."""
-        if self._clock.monotonic() < self._good_until:
-            return {}
-        answers = await self._ask()
-        problems = {name: health.reason for name, health in answers.items() if not health.healthy}
-        if not problems:
-            self._good_until = self._clock.monotonic() + _STORAGE_SECONDS
-        return problems
+        if self._clock.monotonic() < self._fresh_until:
+            return self._problems
+        async with self._asking:
+            if self._clock.monotonic() >= self._fresh_until:
+                answers = await self._ask()
+                self._problems = {name: health.reason for name, health in answers.items() if not health.healthy}
+                seconds = _BAD_SECONDS if self._problems else _GOOD_SECONDS
+                self._fresh_until = self._clock.monotonic() + seconds
+        return self._problems
 
     async def _probe(self, name: str) -> str:
         return (await self.problems()).get(name, "")

@@ -71,7 +71,7 @@ def _token_user(
 def _is_loopback(host: str) -> bool:
     """Whether a Host header names this machine: a page that was led here by DNS brings a name of its own."""
     name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
-    if name == "localhost":
+    if name.lower() == "localhost":
         return True
     try:
         return ip_address(name).is_loopback

@@ -108,7 +108,7 @@ class Deadlines:
 
     async def _watch(self) -> None:
         """Sleep to the earliest deadline and end what is over, until nothing is running."""
-        while self._wakes_at is not _NEVER:
+        while self._wakes_at < _NEVER:
             await self._clock.sleep(self._wakes_at - self._clock.monotonic())
             now = self._clock.monotonic()
             for running in self._running.values():

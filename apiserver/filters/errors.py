@@ -1,7 +1,8 @@
 """Errors: the one place where exceptions become answers.
 
-Must hold: a StatusError is answered with its Status; anything else is our fault, logged with the audit id and answered
-with a 500 that tells nothing of it; once the first byte of an answer is out, a failure closes the connection.
+Inside of request_info, because how an error is written depends on the query. Must hold: a StatusError is answered with
+its Status; anything else is our fault, logged with the audit id and answered with a 500 that tells nothing of it; once
+the first byte of an answer is out, a failure closes the connection.
 """
 
 import logging

@@ -103,7 +103,10 @@ async def exchange(port: int, data: bytes, *, tls: ssl.SSLContext | None = None,
 async def read_answer(reader: asyncio.StreamReader, *, is_head: bool = False) -> Answer:
     """One answer; interim ones are skipped."""
     while True:
-        status = int((await reader.readline()).split()[1])
+        status_line = await reader.readline()
+        if not status_line:
+            raise ConnectionResetError("no answer")
+        status = int(status_line.split()[1])
         headers = {}
         while (line := (await reader.readline()).decode().strip()) != "":
             name, _, value = line.partition(":")
