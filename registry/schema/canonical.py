@@ -4,12 +4,12 @@ Keys come in the order of Go's fields, those of maps sorted; empty members are p
 Compiled to closures, once a type: this is on the road of every write. How leaves look is decode.py's duty; here members
 are only chosen and ordered.
 
-Must hold: canonical output of canonical output is itself; what is printed can be changed without changing what it was
-made from, but for lists and maps of plain values, which are shared. The plan for a shape (the keys that an object has,
-in their order) is made once, because objects have few shapes; clients choose them, so only so many are remembered.
+Must hold: canonical output of canonical output is itself; nothing is changed, and nothing is shared with what was
+printed but lists and maps of plain values. The plan for a shape (the keys that an object has, in their order) is made
+once, because objects have few shapes; clients choose them, so only so many are remembered.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -20,6 +20,11 @@ MAX_SHAPES = 256
 
 Print = Callable[[Any], Any]
 """From a value to what is printed. A member's gets None when there is no value, and may answer NOTHING."""
+
+
+_Plan = tuple[bool, Mapping[str, None], Sequence[tuple[str, bool, Print]]]
+"""How to print a shape: whether it is right as it is unless something in it is empty; what it lacks; and its members in
+their order, each with whether it is printed as it is unless it is empty, and how it is printed else."""
 
 
 class _Nothing(Enum):
@@ -100,35 +105,42 @@ class _Member:
 
 
 def _object(members: Mapping[str, _Member]) -> Print:
-    shapes: dict[tuple[str, ...], list[tuple[str, bool, Print]]] = {}
+    plans: dict[tuple[str, ...], _Plan] = {}
 
     def printed(value: Any) -> Any:
         shape = tuple(value)
-        plan = shapes.get(shape)
+        plan = plans.get(shape)
         if plan is None:
             plan = _planned(members, shape)
-            if len(shapes) < MAX_SHAPES:
-                shapes[shape] = plan
+            if len(plans) < MAX_SHAPES:
+                plans[shape] = plan
+        is_printed_already, missing, steps = plan
+        if is_printed_already and all(value.values()):
+            return value.copy()
+        if missing:
+            value = {**value, **missing}
         result = {}
-        for name, is_plain, print_member in plan:
-            item = value.get(name)
-            if item and is_plain:
-                result[name] = item
-                continue
-            item = print_member(item)
-            if item is not NOTHING:
-                result[name] = item
+        for name, is_plain, print_member in steps:
+            item = value[name]
+            if not (item and is_plain):
+                item = print_member(item)
+                if item is NOTHING:
+                    continue
+            result[name] = item
         return result
 
     return printed
 
 
-def _planned(members: Mapping[str, _Member], present: Collection[str]) -> list[tuple[str, bool, Print]]:
-    return [
+def _planned(members: Mapping[str, _Member], shape: Collection[str]) -> _Plan:
+    steps = [
         (name, member.is_plain, member.print)
         for name, member in members.items()
-        if member.is_always_printed or name in present
+        if member.is_always_printed or name in shape
     ]
+    missing = dict.fromkeys(name for name, _, _ in steps if name not in shape)
+    is_printed_already = [name for name, is_plain, _ in steps if is_plain] == list(shape) and not missing
+    return is_printed_already, missing, steps
 
 
 def _member(field: Field, print_value: Print | None) -> Print:
