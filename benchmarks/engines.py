@@ -4,8 +4,12 @@ Must hold: every subject waits for the disk before it says that something is wri
 directory that is handed in.
 """
 
+import io
 import itertools
+import os
+import statistics
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -19,9 +23,9 @@ from tests.storage.kv.etcd_server import Member
 
 VALUE = bytes(range(250)) * 10
 """2.5 kB, as a usual object has."""
-CREATES = 5_000
-GETS = 10_000
-"""Operations a round: half a second or so."""
+CREATES = 20_000
+GETS = 100_000
+"""Operations a round at the most."""
 
 _LASTING = Path("/var/tmp")  # noqa: S108 - only the parent of directories that are made with names of their own
 """Where temporary files may be large: /tmp is in memory on many systems."""
@@ -96,6 +100,12 @@ async def raw_etcd(member: Member) -> AsyncIterator[Subject]:
         await raw.close()
 
 
+def seconds_of_sync(parent: Path, *, writes: int = 100) -> float:
+    """How long the disk takes to make a value durable: the median of some."""
+    with (parent / "sync").open("wb", buffering=0) as file:
+        return statistics.median([_seconds_of_write(file) for _ in range(writes)])
+
+
 @contextmanager
 def member(parent: Path) -> Iterator[Member]:
     """A running etcd with its own defaults."""
@@ -113,3 +123,10 @@ def _on(name: str, kv: KV) -> Subject:
         assert result.record is not None
 
     return Subject(name, create, get)
+
+
+def _seconds_of_write(file: io.FileIO) -> float:
+    begun = time.perf_counter()
+    file.write(VALUE)
+    os.fsync(file.fileno())
+    return time.perf_counter() - begun

@@ -16,9 +16,9 @@ Operation = Callable[[int], Awaitable[object]]
 Measure = Callable[[], Awaitable[float]]
 """One round; what it has found."""
 
-ROUNDS = 5
-ROUND_SECONDS = 2.0
-"""A round that takes longer is slow, and its rate is known by then."""
+ROUNDS = 12
+ROUND_SECONDS = 0.4
+"""Long enough for what a subject does now and then, such as a checkpoint; short enough to take turns often."""
 
 
 async def rate(operation: Operation, numbers: Iterable[int], *, at_once: int) -> float:

@@ -32,6 +32,7 @@ async def sqlite() -> Sequence[Figure]:
     with engines.directory() as directory, engines.member(directory) as member:
         async with engines.sqlite(directory) as ours, engines.raw_etcd(member) as raw:
             return [
+                Figure("disk: write and fsync of 2.5 kB", 1e3 * engines.seconds_of_sync(directory), MILLISECONDS),
                 await _creates("sqlite: durable creates of 2.5 kB", ours, raw, at_once=64),
                 await _gets("sqlite: gets of 2.5 kB", ours, raw, at_once=64),
             ]
