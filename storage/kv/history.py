@@ -16,7 +16,7 @@ and after compacting at 4, where `a` does not exist: `_past` is empty, `_events`
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter
@@ -62,23 +62,18 @@ class History:
         index = bisect_right(past, revision, key=_MOD_REVISION)
         return _unless_tombstone(past[index - 1]) if index else None
 
-    def range(self, start: bytes, end: bytes, *, limit: int) -> Slice:
-        """The range now; 0 means no limit."""
+    def range(self, start: bytes, end: bytes, *, limit: int | None) -> Slice:
+        """The range now; None is no limit."""
         keys = self._live.irange(start, end, inclusive=(True, False))
         count = self._live.bisect_left(end) - self._live.bisect_left(start)
-        return Slice([self._live[key] for key in islice(keys, limit or None)], max(count, 0))
+        return Slice([self._live[key] for key in islice(keys, limit)], max(count, 0))
 
-    def count(self, start: bytes, end: bytes) -> int:
-        """How many keys the range has now."""
-        count: int = self._live.bisect_left(end) - self._live.bisect_left(start)
-        return max(count, 0)
-
-    def range_at(self, start: bytes, end: bytes, *, limit: int, revision: int) -> Slice:
-        """The range as it was at the revision, which is a kept one; 0 means no limit."""
-        scopes = [keys.irange(start, end, inclusive=(True, False)) for keys in (self._live, self._past)]
-        every_key = dict.fromkeys(sorted([*scopes[0], *scopes[1]]))
+    def range_at(self, start: bytes, end: bytes, *, limit: int | None, revision: int) -> Slice:
+        """The range as it was at the revision, which is a kept one; None is no limit."""
+        live, past = (keys.irange(start, end, inclusive=(True, False)) for keys in (self._live, self._past))
+        every_key = dict.fromkeys(sorted([*live, *past]))
         records = [record for key in every_key if (record := self.at(key, revision)) is not None]
-        return Slice(records[: limit or None], len(records))
+        return Slice(records[:limit], len(records))
 
     def check_kept(self, revision: int) -> None:
         """Raise Compacted or FutureRevision for a revision that cannot be read."""
@@ -133,6 +128,16 @@ class History:
             return True
         self._release_previous(self.compact_revision)
         return False
+
+    def statistics(self) -> Mapping[str, int]:
+        """Revisions, and how much is held."""
+        return {
+            "revision": self.revision,
+            "compact_revision": self.compact_revision,
+            "keys": len(self._live),
+            "past_records": sum(map(len, self._past.values())),
+            "revisions_with_events": len(self._events),
+        }
 
     def _release_previous(self, revision: int) -> None:
         events = self._events.get(revision)

@@ -167,7 +167,8 @@ class KV(Protocol):
 
         A future revision is accepted: the watch starts there. Iterating raises Compacted when history is gone, and
         Closed when the engine is closed. A lost connection is not an error here: the engine resumes by itself behind
-        the last delivered revision. Leaving the context ends the watch and frees what it holds.
+        the last delivered revision. A wait for the next batch that is cancelled loses nothing: iterating may go on.
+        Leaving the context ends the iteration, also of one who waits, and frees what the watch holds.
         """
         ...
 

@@ -7,13 +7,13 @@ Must hold: nothing suspends between a comparison and its write, so that every wr
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
 from storage.clock import Clock, SystemClock
-from storage.errors import Closed, Compacted, LeaseNotFound, TooLarge
+from storage.errors import Closed, LeaseNotFound, TooLarge
 from storage.kv.history import History
 from storage.kv.interface import (
     MAX_VALUE_BYTES,
@@ -25,11 +25,12 @@ from storage.kv.interface import (
     Record,
     WriteResult,
 )
-from storage.kv.subscriptions import Subscription, Subscriptions, batch_of_range
+from storage.kv.memory_watcher import MemoryWatcher
+from storage.kv.subscriptions import Subscriptions
 from storage.tasks import Tasks
 
 _REVISIONS_PER_TURN = 1_000
-"""How many revisions are replayed or released before others get the event loop: some 0.5 ms."""
+"""How many revisions are released before others get the event loop: some 0.5 ms."""
 
 
 @dataclass(slots=True)
@@ -68,16 +69,14 @@ class MemoryKV:
         count_only: bool = False,
     ) -> RangeResult:
         self._check_readable(revision)
-        if count_only and not revision:
-            return RangeResult((), self._history.revision, self._history.count(start, end), more=False)
+        shown = 0 if count_only else limit or None
         if revision:
-            found = self._history.range_at(start, end, limit=limit, revision=revision)
+            found = self._history.range_at(start, end, limit=shown, revision=revision)
         else:
-            found = self._history.range(start, end, limit=limit)
-        if count_only:
-            return RangeResult((), self._history.revision, found.count, more=False)
+            found = self._history.range(start, end, limit=shown)
         records = list(map(_without_value, found.records)) if keys_only else found.records
-        return RangeResult(records, self._history.revision, found.count, more=found.count > len(records))
+        more = not count_only and found.count > len(records)
+        return RangeResult(records, self._history.revision, found.count, more)
 
     async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
         self._check_open()
@@ -117,14 +116,11 @@ class MemoryKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        first_live = self._history.revision + 1
-        subscription = self._subscriptions.add(start, end, first_revision=max(revision, first_live))
-        batches = self._batches(subscription, revision, first_live)
+        watcher = MemoryWatcher(start, end, revision=revision, history=self._history, subscriptions=self._subscriptions)
         try:
-            yield batches
+            yield watcher
         finally:
-            self._subscriptions.remove(subscription)
-            await batches.aclose()
+            watcher.leave()
 
     async def request_progress(self) -> None:
         self._check_open()
@@ -149,6 +145,15 @@ class MemoryKV:
         self._subscriptions.fail(Closed("the engine was closed"))
         await self._tasks.close()
 
+    def statistics(self) -> Mapping[str, int]:
+        """Sizes, for metrics and for people."""
+        return {
+            **self._history.statistics(),
+            "leases": len(self._leases),
+            "watches": len(self._subscriptions),
+            "queued_batches": self._subscriptions.backlog,
+        }
+
     def _check_open(self) -> None:
         if self._is_closed:
             raise Closed("the engine was closed")
@@ -157,23 +162,6 @@ class MemoryKV:
         self._check_open()
         if revision:
             self._history.check_kept(revision)
-
-    async def _batches(
-        self, subscription: Subscription, revision: int, first_live: int
-    ) -> AsyncGenerator[EventBatch, None]:
-        """The kept revisions before `first_live`, then what the subscription queues."""
-        for past in range(revision, first_live):
-            if past % _REVISIONS_PER_TURN == 0:
-                await asyncio.sleep(0)
-            subscription.raise_failure()
-            if past < self._history.compact_revision:
-                raise Compacted(past, self._history.compact_revision)
-            events = self._history.events(past)
-            batch = batch_of_range(events, past, start=subscription.start, end=subscription.end)
-            if batch is not None:
-                yield batch
-        while True:
-            yield await subscription.next()
 
     def _lease(self, lease: int) -> _Lease:
         try:

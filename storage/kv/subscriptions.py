@@ -17,21 +17,29 @@ from storage.kv.interface import Event, EventBatch
 
 
 class Subscription:
-    """One watcher's queue, filled by `Subscriptions` and emptied by iterating over `next`."""
+    """One watcher's queue, filled by `Subscriptions` and emptied by `next`."""
 
-    __slots__ = ("_arrived", "_failure", "_pending", "end", "first_revision", "start")
+    __slots__ = ("_arrived", "_failure", "_pending", "end", "first_revision", "is_left", "start")
 
     def __init__(self, start: bytes, end: bytes, *, first_revision: int) -> None:
         self.start = start
         self.end = end
         self.first_revision = first_revision
+        self.is_left = False
         self._pending: deque[EventBatch] = deque()
         self._failure: StorageError | None = None
         self._arrived = asyncio.Event()
 
-    async def next(self) -> EventBatch:
-        """The next batch, in order; waits for it. Raises what the subscription failed with."""
+    @property
+    def backlog(self) -> int:
+        """How many batches wait to be taken."""
+        return len(self._pending)
+
+    async def next(self) -> EventBatch | None:
+        """The next batch, in order; waits for it. None when it was left, else raises what it failed with."""
         while not self._pending:
+            if self.is_left:
+                return None
             self.raise_failure()
             self._arrived.clear()
             await self._arrived.wait()
@@ -57,6 +65,12 @@ class Subscription:
         self._pending.clear()
         self._arrived.set()
 
+    def leave(self) -> None:
+        """Forget what is queued; there is no more."""
+        self.is_left = True
+        self._pending.clear()
+        self._arrived.set()
+
     def compact(self, revision: int) -> None:
         """Fail if the oldest queued events lie below the revision."""
         oldest = next((batch for batch in self._pending if batch.events), None)
@@ -70,6 +84,11 @@ class Subscriptions:
     def __init__(self) -> None:
         self._by_range: dict[tuple[bytes, bytes], set[Subscription]] = {}
 
+    @property
+    def backlog(self) -> int:
+        """How many batches wait for their watchers."""
+        return sum(subscription.backlog for subscription in self._all())
+
     def __len__(self) -> int:
         return sum(map(len, self._by_range.values()))
 
@@ -80,7 +99,8 @@ class Subscriptions:
         return subscription
 
     def remove(self, subscription: Subscription) -> None:
-        """Stop queueing for it. Safe to call twice."""
+        """End it: nothing is queued for it any more. Safe to call twice."""
+        subscription.leave()
         scope = (subscription.start, subscription.end)
         group = self._by_range.get(scope, set())
         group.discard(subscription)

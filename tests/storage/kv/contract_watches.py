@@ -325,15 +325,23 @@ class WatchEndContract:
 
         await create(kv, prefix + b"a")
 
-    async def test_a_wait_for_a_batch_may_be_cancelled_and_loses_nothing(self, kv: KV, prefix: bytes) -> None:
+    async def test_leaving_ends_a_wait_for_a_batch(self, kv: KV, prefix: bytes) -> None:
+        async with kv.watch(prefix, prefix_end(prefix), revision=await kv.current_revision() + 1) as batches:
+            waiting = asyncio.create_task(next_batch(batches))
+            await asyncio.sleep(0)
+
+        with pytest.raises(StopAsyncIteration):
+            await waiting
+
+    async def test_a_wait_for_a_batch_that_is_cancelled_loses_nothing(self, kv: KV, prefix: bytes) -> None:
         async with kv.watch(prefix, prefix_end(prefix), revision=await kv.current_revision() + 1) as batches:
             waiting = asyncio.create_task(next_events(batches))
             await asyncio.sleep(0)
             waiting.cancel()
             await asyncio.wait([waiting])
-        record = await create(kv, prefix + b"a")
+            record = await create(kv, prefix + b"a")
 
-        events = await collect(kv, prefix, revision=record.mod_revision, until=record.mod_revision)
+            events = await take(batches, 1)
 
         assert waiting.cancelled()
         assert [event.record for event in events] == [record]

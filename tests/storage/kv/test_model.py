@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pytest
@@ -22,6 +23,7 @@ from storage.errors import Compacted, FutureRevision, LeaseNotFound
 from storage.kv.etcd import EtcdConfig, EtcdKV
 from storage.kv.interface import KV, Event, EventBatch, Record, WriteResult, prefix_end
 from storage.kv.memory import MemoryKV
+from storage.kv.sqlite import SqliteKV
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.model import Model
 from tests.storage.kv.steps import create, next_batch, next_events
@@ -410,6 +412,12 @@ def test_memory_answers_as_the_model_does(runner: asyncio.Runner) -> None:
     clock = ManualClock()
     with opened(MemoryKV(clock=clock), runner) as kv:
         run_programs(Store(kv, runner, clock), programs=150, steps=50)
+
+
+def test_sqlite_answers_as_the_model_does(runner: asyncio.Runner, tmp_path: Path) -> None:
+    clock = ManualClock()
+    with opened(runner.run(SqliteKV.open(tmp_path, clock=clock)), runner) as kv:
+        run_programs(Store(kv, runner, clock), programs=60, steps=50)
 
 
 def test_etcd_answers_as_the_model_does(runner: asyncio.Runner, member: Member) -> None:
