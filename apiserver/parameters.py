@@ -71,7 +71,7 @@ def selection(query: Query, kind: Kind, *, is_watch: bool, name: str = "") -> Se
         predicate=EVERYTHING,
         resource_version=text(query, "resourceVersion"),
         match=text(query, "resourceVersionMatch"),
-        limit=integer(query, "limit") or 0,
+        limit=max(integer(query, "limit") or 0, 0),
         continue_token=text(query, "continue"),
         timeout_seconds=integer(query, "timeoutSeconds"),
         allows_bookmarks=bool(flag(query, "allowWatchBookmarks")),
@@ -80,7 +80,7 @@ def selection(query: Query, kind: Kind, *, is_watch: bool, name: str = "") -> Se
     )
     label_requirements = labels.parse(text(query, "labelSelector"))
     field_text = text(query, "fieldSelector")
-    fields.check_syntax(field_text)
+    fields.terms(field_text)
     selected = _with_defaults(selected)
     _check(selected)
     field_requirements = _named(fields.parse(field_text, kind), name)

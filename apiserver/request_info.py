@@ -14,6 +14,10 @@ Must hold: every path has a reading or is Unreadable; the reading is kube-apiser
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from registry.errors import BadRequest
+from registry.selectors import fields
+from storage.selection import Operator
+
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _PATH_VERBS = frozenset({"proxy", "watch"})
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
@@ -105,12 +109,15 @@ def _selected_name(query: Mapping[str, Sequence[str]]) -> str:
     selectors = query.get("fieldSelector")
     if not selectors:
         return ""
-    for term in selectors[0].split(","):
-        field, found, value = term.partition("=")
-        name = value.removeprefix("=")
-        if found and field == "metadata.name" and _is_path_segment(name):
-            return name
-    return ""
+    try:
+        wanted = [value for label, operator, value in fields.terms(selectors[0]) if _is_name(label, operator)]
+    except BadRequest:
+        return ""
+    return wanted[0] if wanted and _is_path_segment(wanted[0]) else ""
+
+
+def _is_name(label: str, operator: Operator) -> bool:
+    return label == "metadata.name" and operator is Operator.IN
 
 
 def _is_path_segment(name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from registry.admission.interface import Chain
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
-from registry.core.provider import NAMESPACES
+from registry.core.namespaces import NAMESPACES
 from registry.generic.provider import resource_of
 from registry.providers import PROVIDERS
 from registry.rest import Environment, RESTStorage, StorageFor

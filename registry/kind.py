@@ -60,6 +60,8 @@ class Kind:
     """What a field selector hears of a field that this kind, which has fields of its own, does not offer."""
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
+    deprecation: str = ""
+    """The warning that every request for it gets."""
     ttl_seconds: int = 0
     """How long an object lives after its last write; 0 is for ever."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)

@@ -14,9 +14,6 @@ from registry.kind import Conversion
 from registry.names import GroupVersionKind
 from storage.stored_object import Object, StoredObject
 
-Default = Callable[[Object], None]
-"""Fills in what clients may leave out, in a versioned object, in place."""
-
 
 def typed(kind: GroupVersionKind, obj: Object) -> Object:
     """An object with its type, which comes first."""
@@ -33,6 +30,7 @@ class View:
     """How objects look in one version."""
 
     object_kind: GroupVersionKind
+    canonical: Callable[[Object], Object]
     conversion: Conversion | None = None
 
     @cached_property
@@ -52,7 +50,7 @@ class View:
 
     def versioned(self, hub: Object) -> Object:
         """The object in this version, typed, from a hub object that is used up."""
-        return typed(self.object_kind, self.conversion.from_hub(hub) if self.conversion else hub)
+        return typed(self.object_kind, self._shaped(hub))
 
     def json(self, stored: StoredObject) -> bytes:
         """The JSON of an object, typed."""
@@ -62,4 +60,18 @@ class View:
         """The JSON of an object as an item of a list, without its type."""
         if self.conversion is None:
             return stored.json
-        return orjson.dumps(self.conversion.from_hub(stored.decode()))
+        return orjson.dumps(self._shaped(stored.decode()))
+
+    def empty(self, metadata: Object) -> Object:
+        """An object of this kind that says nothing but its metadata: a bookmark."""
+        return self._untyped(self.canonical({"metadata": metadata}))
+
+    def _shaped(self, hub: Object) -> Object:
+        if self.conversion is None:
+            return hub
+        return self._untyped(self.canonical(self.conversion.from_hub(hub)))
+
+    def _untyped(self, obj: Object) -> Object:
+        obj.pop("kind", None)
+        obj.pop("apiVersion", None)
+        return obj

@@ -59,6 +59,8 @@ class Resources:
         handle = self._handlers.get(info.verb)
         if handle is None or not self.offers(served, info.verb):
             raise errors.RouteMethodNotAllowed
+        if served.kind.deprecation:
+            context.warnings.add(served.kind.deprecation)
         return await handle(request, context, served)
 
     def offers(self, served: Served[Any], verb: str) -> bool:

@@ -14,6 +14,7 @@ from registry.names import GroupResource
 from registry.rest import RESTStorage
 from registry.schema import Catalog, ObjectType
 from registry.view import View
+from storage.stored_object import Object
 
 S = TypeVar("S", bound=RESTStorage, covariant=True)
 
@@ -64,4 +65,9 @@ def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: 
 def _served(version: str, path: str, storage: RESTStorage, types: Catalog) -> Served[RESTStorage]:
     is_own = storage.object_kind(version).kind == storage.kind.kind
     conversion = storage.kind.conversions.get(version) if is_own else None
-    return Served(version, path.partition("/")[2], storage, View(storage.object_kind(version), conversion), types)
+    object_kind = storage.object_kind(version)
+
+    def canonical(obj: Object) -> Object:
+        return types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
+
+    return Served(version, path.partition("/")[2], storage, View(object_kind, canonical, conversion), types)

@@ -6,6 +6,7 @@ by it. An event's object is written from the stored bytes.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import orjson
 
@@ -32,15 +33,15 @@ def _plain_frames(view: View) -> Encoder:
 
     def line(event: WatchEvent) -> bytes:
         if event.object is None:
-            return heads[event.type] + orjson.dumps(bookmark_body(event))[1:] + b"}\n"
+            return heads[event.type] + orjson.dumps(view.empty(_bookmark(event)))[1:] + b"}\n"
         return b"%b%b}\n" % (heads[event.type], view.item(event.object)[1:])
 
     return encode
 
 
-def bookmark_body(event: WatchEvent) -> dict[str, object]:
-    """The object of a bookmark, without its type: nothing but how far the watch has come."""
-    metadata: dict[str, object] = {"resourceVersion": str(event.revision)}
+def _bookmark(event: WatchEvent) -> dict[str, Any]:
+    """The metadata of a bookmark: nothing but how far the watch has come."""
+    metadata: dict[str, Any] = {"resourceVersion": str(event.revision)}
     if event.ends_initial_events:
         metadata["annotations"] = _INITIAL_EVENTS_END
-    return {"metadata": metadata}
+    return metadata

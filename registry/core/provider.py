@@ -1,14 +1,13 @@
 """The core group: its kinds."""
 
+from registry.core.namespaces import NAMESPACES
+from registry.core.secrets import SECRETS
 from registry.fields import count, first, first_of, flag, nothing, text
 from registry.generic.provider import KindsProvider
-from registry.kind import ALL_VERBS, Kind, Scale
+from registry.kind import Kind, Scale
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy
-from registry.validation import names
 
 GROUP = ""
-
-_WITHOUT_DELETECOLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
 
 EVENT_TTL_SECONDS = 3600
 
@@ -48,19 +47,6 @@ EVENTS = Kind(
     ttl_seconds=EVENT_TTL_SECONDS,
 )
 
-NAMESPACES = Kind(
-    group=GROUP,
-    plural="namespaces",
-    kind="Namespace",
-    is_namespaced=False,
-    short_names=("ns",),
-    verbs=_WITHOUT_DELETECOLLECTION,
-    strategy=Strategy(has_status=True, check_name=names.is_dns_label),
-    status_strategy=StatusStrategy(),
-    returns_deleted_object=True,
-    fields={"status.phase": text("status.phase")},
-)
-
 KINDS = (
     Kind(
         group=GROUP,
@@ -72,6 +58,7 @@ KINDS = (
         group=GROUP,
         plural="endpoints",
         kind="Endpoints",
+        deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
         short_names=("ep",),
         strategy=Strategy(allows_create_on_update=True),
     ),
@@ -153,12 +140,7 @@ KINDS = (
         status_strategy=StatusStrategy(),
         returns_deleted_object=True,
     ),
-    Kind(
-        group=GROUP,
-        plural="secrets",
-        kind="Secret",
-        fields={"type": text("type")},
-    ),
+    SECRETS,
     Kind(
         group=GROUP,
         plural="serviceaccounts",

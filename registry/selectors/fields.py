@@ -20,11 +20,9 @@ def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
     return tuple(_requirement(term, text, kind) for term in _terms(text) if term)
 
 
-def check_syntax(text: str) -> None:
-    """Refuse what is no selector for any kind. Raises BadRequest."""
-    for term in _terms(text):
-        if term:
-            _split(term, text)
+def terms(text: str) -> list[tuple[str, Operator, str]]:
+    """The words, operators and values of a selector for whatever kind. Raises BadRequest for what is none."""
+    return [_split(term, text) for term in _terms(text) if term]
 
 
 def _terms(text: str) -> Iterator[str]:
