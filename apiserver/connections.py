@@ -34,10 +34,11 @@ RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 class Connection(web.RequestHandler):
     """One client's connection."""
 
-    __slots__ = ("_has_read_certificate", "_user")
+    __slots__ = ("_has_read_certificate", "_user", "is_busy")
 
     def __init__(self, manager: web.Server, **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
+        self.is_busy = False
         self._has_read_certificate = False
         self._user: UserInfo | None = None
 
@@ -82,7 +83,9 @@ class Connections(web.Server):
     """All connections of one listener, and the handler that serves them."""
 
     def __init__(self, handler: RequestHandler) -> None:
-        super().__init__(handler, request_factory=_request, handler_cancellation=True)
+        super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
+        self._handler = handler
+        self._is_closing = False
 
     def __call__(self) -> web.RequestHandler:
         return Connection(
@@ -95,6 +98,27 @@ class Connections(web.Server):
             max_line_size=_LINE_LIMIT,
             max_field_size=_FIELD_LIMIT,
         )
+
+    def close_when_idle(self) -> None:
+        """Close what has nothing to do now, and every other connection behind its present request.
+
+        Not aiohttp's own pre_shutdown: a busy connection that is closed reads no further, not even its request's body.
+        """
+        self._is_closing = True
+        for connection in self.connections:
+            if isinstance(connection, Connection) and not connection.is_busy:
+                connection.close()
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        connection.is_busy = True
+        try:
+            return await self._handler(request)
+        finally:
+            connection.is_busy = False
+            if self._is_closing:
+                connection.close()
 
 
 def _request(

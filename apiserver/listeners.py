@@ -22,6 +22,8 @@ class Listener:
     """One port that is served."""
 
     def __init__(self, server: asyncio.Server, connections: Connections) -> None:
+        self.port: int = server.sockets[0].getsockname()[1]
+        """The port that it has got."""
         self._server = server
         self._connections = connections
 
@@ -42,24 +44,17 @@ class Listener:
         return cls(server, connections)
 
     @property
-    def port(self) -> int:
-        """The port that it has got."""
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    @property
     def open_connections(self) -> int:
         return len(self._connections.connections)
 
     def stop_accepting(self) -> None:
         """Refuse new connections, and close those that have nothing to do; the others after their present request."""
         self._server.close()
-        self._connections.pre_shutdown()
+        self._connections.close_when_idle()
 
     async def close(self, grace: float) -> None:
         """Give requests the grace to end, then end them, and close every connection."""
-        self._server.close()
-        self._connections.pre_shutdown()
+        self.stop_accepting()
         await self._connections.shutdown(grace)
 
 

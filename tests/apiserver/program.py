@@ -1,0 +1,73 @@
+"""The program as a process of its own."""
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a run has left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A server process that is ready. `line` is what it has said on stdout."""
+
+    process: Process
+    directory: Path
+    port: int
+    line: str
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM) -> Ended:
+        self.process.send_signal(number)
+        return await ended(self.process)
+
+
+async def ended(process: Process) -> Ended:
+    """Wait for the end."""
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+async def run(*arguments: str) -> Ended:
+    """Run to the end."""
+    return await ended(await start(*arguments))
+
+
+async def start(*arguments: str) -> Process:
+    return await asyncio.create_subprocess_exec(sys.executable, "-m", "apiserver", *arguments, stdout=PIPE, stderr=PIPE)
+
+
+@asynccontextmanager
+async def running(directory: Path, *arguments: str) -> AsyncIterator[Program]:
+    """A server on a free port that keeps everything in one directory; killed behind the test if it still runs."""
+    local = (
+        "--bind-address=127.0.0.1",
+        "--secure-port=0",
+        f"--data-dir={directory}",
+        f"--ready-file={directory}/ready",
+    )
+    process = await start("--storage-backend=memory", *local, *arguments)
+    try:
+        assert process.stdout is not None
+        line = (await process.stdout.readline()).decode()
+        assert line, (await ended(process)).err
+        while not (directory / "ready").exists():  # noqa: ASYNC110 it comes right behind the line
+            await asyncio.sleep(0)
+        port = int((directory / "ready").read_text().rpartition(":")[2])
+        yield Program(process, directory, port, line)
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
