@@ -51,5 +51,5 @@ class Compactor:
             is_swept = await self._writer.submit(Sweep())
         is_vacuumed = False
         while not is_vacuumed:
-            is_vacuumed = await self._writer.run_chore(upkeep.vacuum_step)
+            is_vacuumed = await self._writer.run_chore(upkeep.vacuum_step, log_bytes=upkeep.VACUUM_LOG_BYTES)
         await self._writer.run_chore(upkeep.truncate_log)

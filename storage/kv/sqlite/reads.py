@@ -179,7 +179,8 @@ def _end_of_part(connection: Connection, wanted: Replay) -> int:
     ).fetchone()
     if row is None:
         return wanted.last + 1
-    return min(max(row[0] >> POSITION_BITS, wanted.first + 1), wanted.last + 1)
+    last_id: int = row[0]
+    return min(max(last_id >> POSITION_BITS, wanted.first + 1), wanted.last + 1)
 
 
 def _event(row: tuple[Any, ...]) -> Event:

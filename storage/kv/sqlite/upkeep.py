@@ -13,6 +13,9 @@ LOG_BYTES = 16 << 20
 
 _LOG_LIMIT_BYTES = 4 * LOG_BYTES
 _VACUUM_PAGES = 64
+VACUUM_LOG_BYTES = 2 * _VACUUM_PAGES * PAGE_BYTES
+"""What a step of vacuuming adds to the log at the most, about: the pages, and those that point to them."""
+
 _SPARE_PAGES = 128
 _SPARE_SHARE = 8
 """Free pages that are kept for the next writes: 1 MiB, or an eighth of the file."""
@@ -41,5 +44,6 @@ def vacuum_step(connection: Connection) -> bool:
     surplus = free - max(_SPARE_PAGES, pages // _SPARE_SHARE)
     if surplus <= 0:
         return True
-    connection.execute(f"PRAGMA incremental_vacuum({min(surplus, _VACUUM_PAGES)})").fetchall()
+    # A script, for it is run to its end: `execute` would stop at the first page, which is a row without columns.
+    connection.executescript(f"PRAGMA incremental_vacuum({min(surplus, _VACUUM_PAGES)})")
     return False

@@ -68,8 +68,9 @@ class Writer:
         self._proceed_soon()
         return await future
 
-    async def run_chore(self, job: Job[T]) -> T:
-        """Run a short job on the writer's connection, between groups."""
+    async def run_chore(self, job: Job[T], *, log_bytes: int = 0) -> T:
+        """Run a short job on the writer's connection, between groups. `log_bytes`: what it adds to the log."""
+        self._note_log(log_bytes)
         future: asyncio.Future[T] = self._loop.create_future()
         self._chores.append((job, future))
         self._proceed_soon()
