@@ -50,10 +50,9 @@ class _Place:
 class WatchSession:
     """One stream. `is_reliable`: whether its server's answers to progress requests can be trusted."""
 
-    def __init__(self, call: StreamStreamCall[Any, Any], seen: RevisionSeen, *, is_reliable: bool) -> None:
+    def __init__(self, seen: RevisionSeen, *, is_reliable: bool) -> None:
         self.has_served = False
         """Whether anything has come."""
-        self._call = call
         self._seen = seen
         self._is_reliable = is_reliable
         self._ids = itertools.count(1)
@@ -90,21 +89,32 @@ class WatchSession:
         self._asked += 1
         self._outbox.put_nowait(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()))
 
-    async def send(self) -> None:
+    async def send(self, call: StreamStreamCall[Any, Any]) -> None:
         """Send what is to be sent, until the stream ends; why it ended is `receive`'s to tell."""
         while True:
             request = await self._outbox.get()
             try:
-                await self._call.write(request)
+                await call.write(request)
             except (AioRpcError, asyncio.InvalidStateError):
                 return
 
-    async def receive(self) -> None:
+    async def receive(self, call: StreamStreamCall[Any, Any]) -> None:
         """Hand out what comes, until the stream ends. Raises AioRpcError, SessionRefused."""
-        while (response := await self._call.read()) is not EOF:
-            self.has_served = True
-            self._seen.note(response.header.revision)
-            self._dispatch(response)
+        while (response := await call.read()) is not EOF:
+            self.dispatch(response)
+
+    def dispatch(self, response: rpc.WatchResponse) -> None:
+        """Hand out one response. Raises SessionRefused."""
+        self.has_served = True
+        self._seen.note(response.header.revision)
+        if response.created:
+            self._settle_creation(response)
+        elif response.canceled:
+            self._settle_end(response)
+        elif response.watch_id == _EVERYBODY:
+            self._announce(response.header.revision)
+        else:
+            self._deliver(response)
 
     def _create(self, watcher: Watcher, start: int) -> None:
         place = _Place(watcher, next(self._ids), start)
@@ -120,16 +130,6 @@ class WatchSession:
             progress_notify=True,
         )
         self._outbox.put_nowait(rpc.WatchRequest(create_request=creation))
-
-    def _dispatch(self, response: rpc.WatchResponse) -> None:
-        if response.created:
-            self._settle_creation(response)
-        elif response.canceled:
-            self._settle_end(response)
-        elif response.watch_id == _EVERYBODY:
-            self._announce(response.header.revision)
-        else:
-            self._deliver(response)
 
     def _settle_creation(self, response: rpc.WatchResponse) -> None:
         """etcd answers creations in their order; a refused one may not tell its id."""

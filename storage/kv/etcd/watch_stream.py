@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from grpc.aio import Metadata
+from grpc.aio import Metadata, StreamStreamCall
 
 from storage.clock import Clock
 from storage.errors import Closed, StorageError, Unauthenticated, Unavailable
@@ -127,12 +127,12 @@ class WatchStream:
         metadata = self._token.metadata
         call = endpoint.calls.watch(metadata=metadata)
         is_reliable = endpoint.version is not None and versions.is_progress_reliable(endpoint.version)
-        session = WatchSession(call, self._seen, is_reliable=is_reliable)
-        sender = self._tasks.spawn(session.send(), name="sender of the etcd watch stream")
+        session = WatchSession(self._seen, is_reliable=is_reliable)
+        sender = self._tasks.spawn(session.send(call), name="sender of the etcd watch stream")
         endpoint.streams.add(call)
         self._endpoint = endpoint
         try:
-            failure = await self._serve(session)
+            failure = await self._serve(session, call)
         finally:
             self._session = self._endpoint = None
             endpoint.streams.discard(call)
@@ -144,14 +144,14 @@ class WatchStream:
         await self._react(endpoint, failure, metadata)
         return session.has_served
 
-    async def _serve(self, session: WatchSession) -> Failure:
+    async def _serve(self, session: WatchSession, call: StreamStreamCall[Any, Any]) -> Failure:
         """Run all watches on a stream; what ended it."""
         self._session = session
         for watcher in self._watchers:
             if not watcher.is_full:
                 session.add(watcher)
         try:
-            await session.receive()
+            await session.receive(call)
         except SessionRefused as refusal:
             return refusal.failure
         except failures.GRPC_EXCEPTIONS as error:

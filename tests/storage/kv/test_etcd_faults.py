@@ -11,7 +11,7 @@ from aetcd import rpc
 
 from storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
 from storage.kv.etcd import EtcdConfig, EtcdKV, Tls
-from storage.kv.interface import KV, MAX_VALUE_BYTES, Record, prefix_end
+from storage.kv.interface import KV, Record, prefix_end
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_events, read, take, update
@@ -330,27 +330,6 @@ class TestLargeData:
         assert (len(cut.records), cut.count, cut.more) == (5_000, 6_001, True)
         assert [record.key for record in keys.records][-1] == late.key
         assert (keys.count, keys.more) == (6_001, False)
-
-    async def test_a_watcher_that_sleeps_is_put_aside_and_misses_nothing(self, member: Member) -> None:
-        async with engine(member.endpoint) as kv:
-            record = await create(kv, b"a", b"")
-            written = [record.mod_revision]
-            async with (
-                kv.watch(b"a", b"b", revision=record.mod_revision) as asleep,
-                kv.watch(b"a", b"b", revision=record.mod_revision) as awake,
-            ):
-                await take(awake, 1)
-                for _ in range(40):
-                    record = await update(kv, record, bytes(MAX_VALUE_BYTES))
-                    written.append(record.mod_revision)
-                    await take(awake, 1)
-                held = kv.statistics()["watches"]
-
-                events = await take(asleep, len(written))
-
-        assert [event.record.mod_revision for event in events] == written
-        assert held["full_watches"] == 1
-        assert held["queued_batches"] < 20
 
 
 async def anext_of_watch(kv: KV, key: bytes) -> list[object]:
