@@ -10,7 +10,7 @@ from functools import partial
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
-from apiserver.endpoints import health, version
+from apiserver.endpoints import discovery, health, version
 from apiserver.filters import (
     audit_id,
     authentication,
@@ -52,7 +52,7 @@ def routes(parts: Parts) -> Routes:
     show_version = version.handler()
     resources = Resources(parts.served, parts.draining).handle
     return Routes(
-        exact={**checks, "/version": show_version},
+        exact={**checks, **discovery.handlers(parts.served), "/version": show_version},
         prefixes={"/version/": show_version, "/api/": resources, "/apis/": resources},
     )
 

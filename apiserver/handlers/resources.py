@@ -13,23 +13,11 @@ from aiohttp import web
 from apiserver import responses
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
-from apiserver.handlers import create, delete, delete_collection, get, list, update, watch
+from apiserver.handlers import create, delete, delete_collection, get, list, update, verbs, watch
 from apiserver.handlers.served import Served, ServedPaths
 from registry import errors
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
-
-CONTRACTS: Mapping[str, str] = {
-    "get": "get",
-    "list": "list",
-    "watch": "watch",
-    "create": "create",
-    "update": "update",
-    "patch": "update",
-    "delete": "delete",
-    "deletecollection": "delete_collection",
-}
-"""The method of the registry's contract that a verb needs."""
 
 
 class Resources:
@@ -57,14 +45,8 @@ class Resources:
                 return responses.not_found(context)
             raise errors.RouteNotFound
         handle = self._handlers.get(info.verb)
-        if handle is None or not self.offers(served, info.verb):
+        if handle is None or not verbs.offers(served, info.verb):
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
             context.warnings.add(served.kind.deprecation)
         return await handle(request, context, served)
-
-    def offers(self, served: Served[Any], verb: str) -> bool:
-        """Whether a resource can do what a verb asks for."""
-        if not served.subresource and verb not in served.kind.verbs:
-            return False
-        return hasattr(served.storage, CONTRACTS[verb])

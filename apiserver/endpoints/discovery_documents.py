@@ -1,0 +1,149 @@
+"""Discovery documents: what is served, told in the four shapes that clients ask for.
+
+Pure: from what is served to plain objects. APIVersions and APIGroupList are the roots, APIGroup and APIResourceList one
+level below, APIGroupDiscoveryList all of it at once. Must hold: groups come in the registry's order, versions by
+preference, resources by name.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apiserver.handlers.served import Served
+from apiserver.handlers.verbs import verbs_of
+from registry.names import GroupVersionKind
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group as discovery tells it: the paths of each version, the preferred version first."""
+
+    name: str
+    versions: Mapping[str, Mapping[str, Served[Any]]]
+
+
+def api_versions(address: str) -> Document:
+    """The root of the core group."""
+    client = {"clientCIDR": "0.0.0.0/0", "serverAddress": address}
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [client]}
+
+
+def api_group_list(groups: Sequence[Group]) -> Document:
+    """The root of all other groups."""
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in groups if group.name]}
+
+
+def api_group(group: Group) -> Document:
+    """The versions of one group."""
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
+
+
+def api_resource_list(group: Group, version: str) -> Document:
+    """The resources of one version."""
+    paths = group.versions[version]
+    head: Document = {"kind": "APIResourceList"}
+    if group.name:
+        head["apiVersion"] = "v1"
+    resources = [_resource(path, paths[path]) for path in sorted(paths)]
+    return {**head, "groupVersion": _group_version(group.name, version), "resources": resources}
+
+
+def discovery_list(groups: Sequence[Group]) -> Document:
+    """Everything about some groups at once (aggregated discovery, v2)."""
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": [_group_discovery(group) for group in groups],
+    }
+
+
+def _group_version(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version
+
+
+def _group(group: Group) -> Document:
+    versions = [{"groupVersion": _group_version(group.name, one), "version": one} for one in group.versions]
+    return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _resource(path: str, served: Served[Any]) -> Document:
+    kind, object_kind = served.kind, served.view.object_kind
+    resource: Document = {
+        "name": path,
+        "singularName": "" if served.subresource else kind.singular,
+        "namespaced": kind.is_namespaced,
+    }
+    if (object_kind.group, object_kind.version) != (kind.group, served.version):
+        resource["group"] = object_kind.group
+        resource["version"] = object_kind.version
+    resource |= {"kind": object_kind.kind, "verbs": verbs_of(served)}
+    return resource if served.subresource else resource | _own_facts(served)
+
+
+def _own_facts(served: Served[Any]) -> Document:
+    kind = served.kind
+    facts: Document = {}
+    if kind.short_names:
+        facts["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        facts["categories"] = list(kind.categories)
+    stored = kind.stored_as or kind
+    facts["storageVersionHash"] = _hash(GroupVersionKind(stored.group, stored.hub_version, stored.kind))
+    return facts
+
+
+def _hash(kind: GroupVersionKind) -> str:
+    digest = hashlib.sha256(f"{kind.group}/{kind.version}/{kind.kind}".encode()).digest()
+    return base64.b64encode(digest[:8]).decode()
+
+
+def _group_discovery(group: Group) -> Document:
+    versions = [
+        {"version": version, "resources": _resource_discoveries(paths), "freshness": "Current"}
+        for version, paths in group.versions.items()
+    ]
+    return {"metadata": {"name": group.name} if group.name else {}, "versions": versions}
+
+
+def _resource_discoveries(paths: Mapping[str, Served[Any]]) -> list[Document]:
+    return [
+        _resource_discovery(
+            path, paths[path], [(one, paths[one]) for one in sorted(paths) if one.startswith(f"{path}/")]
+        )
+        for path in sorted(paths)
+        if "/" not in path
+    ]
+
+
+def _resource_discovery(path: str, served: Served[Any], below: Sequence[tuple[str, Served[Any]]]) -> Document:
+    kind = served.kind
+    discovery: Document = {
+        "resource": path,
+        "responseKind": _response_kind(served),
+        "scope": "Namespaced" if kind.is_namespaced else "Cluster",
+        "singularResource": kind.singular,
+        "verbs": verbs_of(served),
+    }
+    if kind.short_names:
+        discovery["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        discovery["categories"] = list(kind.categories)
+    if below:
+        discovery["subresources"] = [
+            {"subresource": one.partition("/")[2], "responseKind": _response_kind(sub), "verbs": verbs_of(sub)}
+            for one, sub in below
+        ]
+    return discovery
+
+
+def _response_kind(served: Served[Any]) -> Document:
+    """The kind of answers; group and version are told only where they are not those of the path."""
+    kind = served.view.object_kind
+    if (kind.group, kind.version) == (served.kind.group, served.version):
+        return {"group": "", "version": "", "kind": kind.kind}
+    return {"group": kind.group, "version": kind.version, "kind": kind.kind}
