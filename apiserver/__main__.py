@@ -1,5 +1,7 @@
 """`python -m apiserver`: the same as the console command."""
 
-from apiserver.cli import run
+import sys
 
-run()
+from apiserver.cli import main
+
+sys.exit(main())

@@ -16,13 +16,9 @@ from apiserver.version import KUBERNETES_VERSION
 logger = logging.getLogger(__name__)
 
 
-def run() -> None:
-    """The console commands."""
-    sys.exit(main(sys.argv[1:]))
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Do what the arguments ask for. Returns the exit code."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments ask for, or else the process' own. Returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
         parsed = flags.parse(arguments, command_line.flags(), UNUSED)
         if parsed.wants_help:
