@@ -10,7 +10,7 @@ from functools import partial
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
-from apiserver.endpoints import discovery, health, version
+from apiserver.endpoints import discovery, health, index, version
 from apiserver.filters import (
     audit_id,
     authentication,
@@ -51,8 +51,10 @@ def routes(parts: Parts) -> Routes:
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining)
     show_version = version.handler()
     resources = Resources(parts.served, parts.draining).handle
+    exact = {**checks, **discovery.handlers(parts.served), "/version": show_version}
+    show_index = index.handler(exact)
     return Routes(
-        exact={**checks, **discovery.handlers(parts.served), "/version": show_version},
+        exact={**exact, "/": show_index, "/index.html": show_index},
         prefixes={"/version/": show_version, "/api/": resources, "/apis/": resources},
     )
 

@@ -84,6 +84,18 @@ def negotiate(accept: str, media_types: Sequence[str], allows: Allows) -> Format
 
 
 @lru_cache(maxsize=1024)
+def negotiate_target(accept: str, media_types: Sequence[str], target: Target) -> Format | None:
+    """The best format in which a client takes just this target, whatever else it would rather have."""
+    for clause in parse_accept(accept):
+        for media_type in media_types:
+            if clause.takes(media_type):
+                chosen = _format(media_type, clause.parameters, lambda _type, wanted: wanted == target)
+                if chosen is not None and chosen.target is not None:
+                    return chosen
+    return None
+
+
+@lru_cache(maxsize=1024)
 def is_served(accept: str) -> bool:
     """Whether any type in an Accept header is one that API paths can answer with at all, whatever its parameters."""
     if not accept:

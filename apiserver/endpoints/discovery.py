@@ -30,7 +30,7 @@ def handlers(served: ServedPaths) -> Mapping[str, Handler]:
     core = [group for group in groups if not group.name]
     others = [group for group in groups if group.name]
     paths = {
-        "/api": _root(documents.api_versions, core),
+        "/api": _restful(_root(documents.api_versions, core)),
         "/apis": _root(lambda _address: documents.api_group_list(others), others),
     }
     for group in groups:
@@ -38,7 +38,7 @@ def handlers(served: ServedPaths) -> Mapping[str, Handler]:
             paths[f"/apis/{group.name}"] = _plain(partial(documents.api_group, group))
         root = f"/apis/{group.name}" if group.name else "/api"
         for version in group.versions:
-            paths[f"{root}/{version}"] = _plain(partial(documents.api_resource_list, group, version))
+            paths[f"{root}/{version}"] = _restful(_plain(partial(documents.api_resource_list, group, version)))
     return {**paths, **{f"{path}/": handler for path, handler in paths.items()}}
 
 
@@ -53,8 +53,7 @@ def _plain(make: Callable[[], Document]) -> Handler:
     made = cache(make)
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        _check_method(request)
-        chosen = _negotiated(request, lambda _type, _target: False)
+        chosen = _negotiated(request)
         return await output.respond_value(request, context, made(), chosen)
 
     return handle
@@ -64,11 +63,11 @@ def _root(make: Callable[[str], Document], groups: Sequence[Group]) -> Handler:
     plain, aggregated = cache(make), cache(lambda: documents.discovery_list(groups))
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        _check_method(request)
-        chosen = _negotiated(request, _allows_aggregated)
-        if chosen.target is None:
-            return await output.respond_value(request, context, plain(_address(request)), chosen)
-        return await _aggregated(request, context, aggregated(), chosen)
+        accept = request.headers.get(hdrs.ACCEPT, "")
+        wanted = negotiation.negotiate_target(accept, negotiation.MEDIA_TYPES, _AGGREGATED)
+        if wanted is not None:
+            return await _aggregated(request, context, aggregated(), wanted)
+        return await output.respond_value(request, context, plain(_address(request)), _negotiated(request))
 
     return handle
 
@@ -79,23 +78,29 @@ def _address(request: web.BaseRequest) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _allows_aggregated(_media_type: str, target: Target) -> bool:
-    return target == _AGGREGATED
+def _restful(handler: Handler) -> Handler:
+    """The paths that also look at the method and, before anything else, at the types that are accepted at all."""
+
+    async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        if request.method != hdrs.METH_GET:
+            raise errors.RouteMethodNotAllowed
+        if not negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
+            raise errors.RouteNotAcceptable(negotiation.MEDIA_TYPES)
+        return await handler(request, context)
+
+    return handle
 
 
-def _check_method(request: web.BaseRequest) -> None:
-    if request.method != hdrs.METH_GET:
-        raise errors.RouteMethodNotAllowed
-
-
-def _negotiated(request: web.BaseRequest, allows: negotiation.Allows) -> negotiation.Format:
+def _negotiated(request: web.BaseRequest) -> negotiation.Format:
     accept = request.headers.get(hdrs.ACCEPT, "")
-    if not negotiation.is_served(accept):
-        raise errors.RouteNotAcceptable(negotiation.MEDIA_TYPES)
-    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, allows)
+    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, _allows_nothing)
     if chosen is None:
         raise errors.NotAcceptable(negotiation.MEDIA_TYPES)
     return chosen
+
+
+def _allows_nothing(_media_type: str, _target: Target) -> bool:
+    return False
 
 
 async def _aggregated(

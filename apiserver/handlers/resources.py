@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from apiserver import responses
 from apiserver.context import RequestContext
@@ -16,8 +16,14 @@ from apiserver.draining import Draining
 from apiserver.handlers import create, delete, delete_collection, get, list, update, verbs, watch
 from apiserver.handlers.served import Served, ServedPaths
 from registry import errors
+from registry.quoting import quote
+from registry.validation import names
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
+
+
+_LONGEST = 3
+"""The parts of a path from the resource on: resource, name, subresource. What proxies pass on is theirs."""
 
 
 class Resources:
@@ -25,6 +31,7 @@ class Resources:
 
     def __init__(self, served: ServedPaths, draining: Draining) -> None:
         self._served = served
+        self._roots = {f"/apis/{group}/" if group else "/api/" for group, _, _ in served}
         self._handlers: Mapping[str, Handle] = {
             "get": get.handle,
             "list": list.handle,
@@ -40,13 +47,21 @@ class Resources:
         info = context.info
         path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         served = self._served.get((info.group, info.version, path))
-        if served is None:
-            if not info.is_resource:
-                return responses.not_found(context)
-            raise errors.RouteNotFound
+        if served is None or len(info.parts) > _LONGEST:
+            return self._missing(context)
+        if request.method == hdrs.METH_HEAD:
+            raise errors.RouteMethodNotAllowed
+        if info.name and (wrong := names.is_path_segment(info.name, False)):
+            raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")
         handle = self._handlers.get(info.verb)
         if handle is None or not verbs.offers(served, info.verb):
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
             context.warnings.add(served.kind.deprecation)
         return await handle(request, context, served)
+
+    def _missing(self, context: RequestContext) -> web.StreamResponse:
+        """Within a known group a Status, elsewhere a text."""
+        if any(context.path.startswith(root) for root in self._roots):
+            raise errors.RouteNotFound
+        return responses.not_found(context)

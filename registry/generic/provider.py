@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from registry.generic.scale import ScaleREST
+from registry.generic.status import SubresourceREST
 from registry.generic.store import Store
 from registry.kind import Kind
 from registry.names import GroupVersionKind
@@ -94,7 +95,7 @@ def _paths(store: Store) -> dict[str, RESTStorage]:
     kind = store.kind
     paths: dict[str, RESTStorage] = {kind.plural: store}
     if kind.status_strategy is not None:
-        paths[f"{kind.plural}/status"] = store.for_subresource("status", kind.status_strategy)
+        paths[f"{kind.plural}/status"] = SubresourceREST(store, "status", kind.status_strategy)
     if kind.scale is not None:
         paths[f"{kind.plural}/scale"] = ScaleREST(store)
     return paths
