@@ -54,6 +54,8 @@ class Resources:
         if info.name and (wrong := names.is_path_segment(info.name, False)):
             raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")
         handle = self._handlers.get(info.verb)
+        if info.verb == "create" and info.name and not info.subresource:
+            raise errors.RouteMethodNotAllowed
         if handle is None or not verbs.offers(served, info.verb):
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
