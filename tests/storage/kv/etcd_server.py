@@ -163,6 +163,7 @@ class Member:
         """Stop answering while connections stay open, as in a partition; other members elect without this one."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)
 
     def resume(self) -> None:
         """Go on after a pause."""
