@@ -139,6 +139,8 @@ class Sweep:
         transaction.flush()
         connection = transaction.connection
         (swept,) = connection.execute("SELECT swept FROM state").fetchone()
+        if swept + 1 >= first_id(transaction.compact_revision):
+            return True
         last, is_done = _end_of_step(transaction, swept)
         window = {"swept": swept, "last": last}
         for statement in (_DELETE_SUPERSEDED, _DELETE_HEADS_OF_DELETED, _DELETE_DELETED):

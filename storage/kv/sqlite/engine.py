@@ -70,8 +70,7 @@ class SqliteKV:
         self._closing: asyncio.Task[None] | None = None
         for lease in leases:  # no longer than granted, should the system's clock have been set back
             self._timers.add(lease.id, min(lease.expires - clock.now(), lease.ttl))
-        if not state.is_swept:
-            self._compactor.start()
+        self._compactor.start()  # it may have been interrupted
 
     @classmethod
     async def open(cls, directory: Path, *, clock: Clock | None = None) -> Self:

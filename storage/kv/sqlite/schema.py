@@ -3,7 +3,7 @@
     records   one row per write, deletions included, in order of revision; superseded rows stay until compaction
     heads     for each key the newest of its rows: what the present looks like
     leases    the leases that have not ended
-    state     one row: how far history was compacted, and how far its rows were removed
+    state     one row: how far history was compacted, and up to which row it was swept: removed, if superseded
 
 A row's id is its revision with the row's position among the rows of that revision (0 but for the end of a lease), so
 the table itself is the log that watches replay, and needs no index for it. `previous` is the id of the key's row
@@ -77,16 +77,15 @@ PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
 
-_READ_STATE = f"SELECT (SELECT max(id) FROM records) >> {POSITION_BITS}, compact_revision, swept FROM state"
+_READ_STATE = f"SELECT (SELECT max(id) FROM records) >> {POSITION_BITS}, compact_revision FROM state"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the store is at. `swept` is the last id behind which compaction has removed what it may."""
+    """What the store is at."""
 
     revision: int
     compact_revision: int
-    swept: int
 
     def check_kept(self, revision: int) -> None:
         """Raise for a revision that cannot be read."""
@@ -94,10 +93,6 @@ class State:
             raise FutureRevision(revision, self.revision)
         if revision < self.compact_revision:
             raise Compacted(revision, self.compact_revision)
-
-    @property
-    def is_swept(self) -> bool:
-        return self.swept + 1 >= first_id(self.compact_revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +111,8 @@ def first_id(revision: int) -> int:
 
 def read_state(connection: Connection) -> State:
     """The state as the connection's transaction sees it."""
-    revision, compact_revision, swept = connection.execute(_READ_STATE).fetchone()
-    return State(revision or 1, compact_revision, swept)
+    revision, compact_revision = connection.execute(_READ_STATE).fetchone()
+    return State(revision or 1, compact_revision)
 
 
 def read_leases(connection: Connection) -> Sequence[Lease]:
