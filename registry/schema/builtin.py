@@ -139,19 +139,7 @@ def _node(
         structure=structure,
         items=items,
         alternatives=alternatives,
-        merge=merge_of(schema),
+        merge=Merge.of(schema),
         default=default,
         schema=schema,
-    )
-
-
-def merge_of(schema: Schema) -> Merge:
-    """What a schema's extensions say of merging."""
-    strategies: str = schema.get("x-kubernetes-patch-strategy", "")
-    return Merge(
-        list_type=schema.get("x-kubernetes-list-type", ""),
-        map_keys=tuple(schema.get("x-kubernetes-list-map-keys", ())),
-        map_type=schema.get("x-kubernetes-map-type", ""),
-        patch_strategies=tuple(strategies.split(",")) if strategies else (),
-        patch_merge_key=schema.get("x-kubernetes-patch-merge-key", ""),
     )

@@ -12,7 +12,8 @@ from registry.schema import convert, definitions, strict
 from registry.schema.builtin import BuiltinTypes
 from registry.schema.canonical import Print, Printers
 from registry.schema.decode import Decode, Decoders, Findings
-from registry.schema.errors import DecodeError, UnknownKind
+from registry.schema.defaults import Defaulters, Fill
+from registry.schema.errors import TOO_DEEP, DecodeError, UnknownKind
 from registry.schema.model import Node, Schema
 
 T = TypeVar("T")
@@ -29,14 +30,15 @@ class Decoded:
 class ObjectType:
     """One kind in one version."""
 
-    def __init__(self, definition: str, node: Node, decode: Decode, print_object: Print) -> None:
+    def __init__(self, definition: str, node: Node, decode: Decode, print_object: Print, fill: Fill | None) -> None:
         self.definition = definition
         self.node = node
         self._decode = decode
         self._print = print_object
+        self._fill = fill
 
     def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
-        """Decode JSON that the caller gives away. Raises DecodeError.
+        """Decode JSON; the result may share parts with it. Raises DecodeError.
 
         With the text that it was read from, duplicate fields are found too, and numbers count as they are written.
         """
@@ -51,6 +53,11 @@ class ObjectType:
         """A decoded object as kube-apiserver prints it."""
         printed: dict[str, Any] = self._print(obj)
         return printed
+
+    def apply_defaults(self, obj: dict[str, Any]) -> None:
+        """Fill in, in place, the defaults that are true of every object of the type; the kind's own come after."""
+        if self._fill is not None:
+            self._fill(obj)
 
     def _decoded(self, value: Any, text: bytes) -> Decoded:
         if text and strict.may_have_duplicates(text, value):
@@ -76,13 +83,14 @@ class ObjectType:
 
 
 class Catalog:
-    """All types of one minor."""
+    """All types of one minor. Raises UnknownMinor."""
 
     def __init__(self, minor: str = definitions.DEFAULT_MINOR) -> None:
+        definitions.check(minor)
         self.minor = minor
-        self._types = BuiltinTypes(self.definitions)
         self._decoders = Decoders()
         self._printers = Printers()
+        self._defaulters = Defaulters()
         self._object_types: dict[str, ObjectType] = {}
 
     @cached_property
@@ -103,7 +111,7 @@ class Catalog:
         if known is None:
             node = self.node(definition)
             printer = self._printers.of(node)
-            known = ObjectType(definition, node, self._decoders.of(node), printer or _as_is)
+            known = ObjectType(definition, node, self._decoders.of(node), printer or _as_is, self._defaulters.of(node))
             self._object_types[definition] = known
         return known
 
@@ -112,6 +120,10 @@ class Catalog:
         if definition not in self.definitions:
             raise UnknownKind(f"Kubernetes {self.minor} has no definition {definition}")
         return self._types.node(definition)
+
+    @cached_property
+    def _types(self) -> BuiltinTypes:
+        return BuiltinTypes(self.definitions)
 
     @cached_property
     def _by_kind(self) -> Mapping[tuple[str, str, str], str]:
@@ -136,4 +148,4 @@ def _within_depth(work: Callable[[], T]) -> T:
     try:
         return work()
     except RecursionError:
-        raise DecodeError("exceeded max depth") from None
+        raise DecodeError(TOO_DEEP) from None

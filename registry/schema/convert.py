@@ -35,7 +35,7 @@ def _value(node: Node, value: Any, where: Where, unknown: list[str]) -> Any:
         case Kind.MAP:
             return _map(node, value, where, unknown)
         case Kind.ONE_OF:
-            return _one_of(node, value)
+            return _one_of(node, value, where)
         case Kind.ANY:
             return value
         case Kind.JSON:
@@ -47,6 +47,7 @@ def _value(node: Node, value: Any, where: Where, unknown: list[str]) -> Any:
 def _object(structure: Structure, value: Any, where: Where, unknown: list[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DecodeError(f"cannot restore struct from: {_go_kind(value)}")
+    places.check_depth(where)
     result = {}
     for name, field in structure.fields.items():
         item = value.get(name)
@@ -83,12 +84,12 @@ def _map(node: Node, value: Any, where: Where, unknown: list[str]) -> dict[str, 
     return result
 
 
-def _one_of(node: Node, value: Any) -> Any:
+def _one_of(node: Node, value: Any, where: Where) -> Any:
     """The type's own decoder reads it: unknown fields within are not reported."""
     for alternative in node.alternatives:
         wanted = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}[alternative.kind]
         if isinstance(value, wanted):
-            return _value(alternative, value, None, [])
+            return _value(alternative, value, where, [])
     if any(alternative.kind is Kind.BOOLEAN for alternative in node.alternatives):
         raise DecodeError("boolean or JSON schema expected")
     return None

@@ -6,14 +6,14 @@ once. Unknown fields are collected and left out.
 
 Must hold: in the result, no value means the zero value. Nulls are gone; so are empty strings, zeros, `false` and empty
 lists and maps where Go's field is no pointer; quantities, times and base64 are in their one form. What is decoded is
-given away: it becomes the result.
+left as it is, but shares its plain lists and maps, and its free JSON, with the result.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from registry.quoting import quote
-from registry.schema import leaves, numbers, ordering, places
+from registry.schema import leaves, numbers, ordering, places, reach
 from registry.schema.errors import DecodeError, TypeMismatch
 from registry.schema.model import Field, Kind, Node, Structure
 from registry.schema.places import Where
@@ -102,7 +102,10 @@ class Decoders:
         if known is not None:
             return known
         members: dict[str, _Member] = {}
-        decode = self._structures[structure] = _object(node.go_type, members)
+        decode = _object(node.go_type, members)
+        if reach.contains_itself(structure):
+            decode = _nested(decode)
+        self._structures[structure] = decode
         for name, field in structure.fields.items():
             members[name] = (_PLAIN_TYPES.get(field.node.kind), keeps_zero(field), self.of(field.node), field)
         return decode
@@ -142,34 +145,34 @@ def zero(node: Node) -> Any:
 
 
 def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
-    """Decodes in place: most members are right as they come, and copying them all would cost a third more."""
-
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         if type(value) is not dict:
             return findings.mismatched(where, leaves.json_type(value), go_type)
-        dropped = None
+        decoded = {}
         for name, item in value.items():
             try:
                 plain_type, keeps, decode_member, field = members[name]
             except KeyError:
                 findings.unknown(where, name)
-            else:
-                if type(item) is plain_type:
-                    if item or keeps:
-                        continue
-                elif item is not None:
-                    result = decode_member(item, (where, field), findings)
-                    if result or (keeps and result is not None):
-                        value[name] = result
-                        continue
-            if dropped is None:
-                dropped = [name]
-            else:
-                dropped.append(name)
-        if dropped is not None:
-            for name in dropped:
-                del value[name]
-        return value
+                continue
+            if type(item) is plain_type:
+                if item or keeps:
+                    decoded[name] = item
+            elif item is not None:
+                result = decode_member(item, (where, field), findings)
+                if result or (keeps and result is not None):
+                    decoded[name] = result
+        return decoded
+
+    return decode
+
+
+def _nested(decode_object: Decode) -> Decode:
+    """An object of a type that contains itself: only so many of them may be in one another."""
+
+    def decode(value: Any, where: Where, findings: Findings, /) -> Any:
+        places.check_depth(where)
+        return decode_object(value, where, findings)
 
     return decode
 

@@ -33,11 +33,16 @@ def minors() -> tuple[str, ...]:
     return tuple(sorted((match[1] for match in found if match), key=lambda minor: int(minor.partition(".")[2])))
 
 
+def check(minor: str) -> None:
+    """Refuse a minor that cannot be loaded. Raises UnknownMinor."""
+    if minor not in minors():
+        raise UnknownMinor(f"no definitions of Kubernetes {minor} (there are {', '.join(minors())})")
+
+
 @cache
 def load(minor: str = DEFAULT_MINOR) -> Mapping[str, Schema]:
     """All definitions of a minor ("1.36") by name, as they are in the file. Raises UnknownMinor."""
-    if minor not in minors():
-        raise UnknownMinor(f"no definitions of Kubernetes {minor} (there are {', '.join(minors())})")
+    check(minor)
     path = _root() / f"v{minor}.0-local" / "_definitions.json"
     definitions: Mapping[str, Schema] = orjson.loads(path.read_bytes())["$defs"]
     return definitions

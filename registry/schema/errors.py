@@ -4,6 +4,9 @@ The message is what kube-apiserver puts behind `... cannot be handled as a ...: 
 object (patch); those frames belong to the callers.
 """
 
+TOO_DEEP = "exceeded max depth"
+"""The message for JSON that is nested more deeply than is read."""
+
 
 class DecodeError(Exception):
     """A value that does not fit its type."""

@@ -73,9 +73,9 @@ def _found_number(value: Any) -> str:
 
 def _number(node: Node) -> Reader:
     def read(value: Any) -> int | float:
-        if json_type(value) == "number":
+        if json_type(value) == "number" and numbers.fits_float64(value):
             return numbers.plain(value)
-        raise TypeMismatch(json_type(value), node.go_type)
+        raise TypeMismatch(_found_number(value), node.go_type)
 
     return read
 

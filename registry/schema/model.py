@@ -67,6 +67,18 @@ class Merge:
     patch_strategies: tuple[str, ...] = ()
     patch_merge_key: str = ""
 
+    @classmethod
+    def of(cls, schema: Schema) -> "Merge":
+        """What the extensions of an OpenAPI schema say."""
+        strategies: str = schema.get("x-kubernetes-patch-strategy") or ""
+        return cls(
+            list_type=schema.get("x-kubernetes-list-type") or "",
+            map_keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
+            map_type=schema.get("x-kubernetes-map-type") or "",
+            patch_strategies=tuple(strategies.split(",")) if strategies else (),
+            patch_merge_key=schema.get("x-kubernetes-patch-merge-key") or "",
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:

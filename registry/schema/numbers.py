@@ -7,6 +7,9 @@ never gets into an object.
 import math
 from typing import Any
 
+_MAX_BITS = 4096
+"""Python refuses to write integers that are much longer; no JSON of a client is read into one."""
+
 
 class Literal(float):
     """A number with a fraction or an exponent (or one that is too long for an integer), as the text has it."""
@@ -20,18 +23,24 @@ class Literal(float):
         return literal
 
 
-def text(value: Any) -> str:
+def text(value: int | float) -> str:
     """An int or float as JSON."""
     if isinstance(value, Literal):
         return value.text
     if isinstance(value, float):
         return _float_text(value)
-    return str(value)
+    return str(value) if value.bit_length() < _MAX_BITS else f"1e+{value.bit_length() * 3 // 10}"
 
 
-def plain(value: float) -> int | float:
+def fits_float64(value: int | float) -> bool:
+    """Whether a number of JSON is one that a float64 can hold."""
+    return math.isfinite(value) if isinstance(value, float) else value.bit_length() < 1024
+
+
+def plain(value: int | float) -> int | float:
     """A number as Go prints it: a whole one has no fraction."""
-    return int(value) if math.isfinite(value) and value == int(value) and abs(value) < 1e21 else float(value)
+    is_whole = fits_float64(value) and value == int(value) and abs(value) < 1e21
+    return int(value) if is_whole or isinstance(value, int) else float(value)
 
 
 def _float_text(value: float) -> str:

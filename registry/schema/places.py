@@ -7,9 +7,20 @@ the object itself. Chains cost next to nothing until a message needs one.
 from collections.abc import Iterator
 from typing import Any
 
+from registry.schema.errors import TOO_DEEP, DecodeError
 from registry.schema.model import Field
 
 Where = tuple[Any, "Field | int | str"] | None
+
+
+MAX_DEPTH = 200
+"""Steps into an object of a type that contains itself, so that whatever walks one later cannot overflow its stack."""
+
+
+def check_depth(where: Where) -> None:
+    """Refuse what is nested too deeply. Raises DecodeError."""
+    if sum(1 for _ in _steps(where)) > MAX_DEPTH:
+        raise DecodeError(TOO_DEEP)
 
 
 def path(where: Where) -> str:

@@ -1,0 +1,82 @@
+"""Defaults that a schema states: filled in where there is no value.
+
+Compiled to closures that visit only what has defaults below it. Works on decoded objects, in place. A member gets its
+default when it is missing, or null where null is no value; an element or value that is null (and may not be) likewise.
+
+Must hold: each place gets a copy of its own; a default is itself completed by the defaults within it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from registry import objects
+from registry.schema import reach
+from registry.schema.model import MISSING, Node, Structure
+
+Fill = Callable[[Any], None]
+"""Completes a value that is there. What is not of the schema's type is left alone."""
+
+
+class Defaulters:
+    """Compiles defaulters; those of a structure are shared by all nodes that refer to it."""
+
+    def __init__(self) -> None:
+        self._structures: dict[Structure, Fill] = {}
+
+    def of(self, node: Node) -> Fill | None:
+        """The defaulter of a node; None when there is nothing to fill in."""
+        if all(one is node or one.default is MISSING for one in reach.below(iter([node]))):
+            return None
+        if node.structure is not None:
+            return self._object(node.structure)
+        return _items(node.items, self.of(node.items)) if node.items is not None else None
+
+    def _object(self, structure: Structure) -> Fill:
+        known = self._structures.get(structure)
+        if known is not None:
+            return known
+        missing: dict[str, Node] = {}
+        deeper: dict[str, Fill] = {}
+        fill = self._structures[structure] = _object(missing, deeper)
+        for name, field in structure.fields.items():
+            if field.node.default is not MISSING:
+                missing[name] = field.node
+            below = self.of(field.node)
+            if below is not None:
+                deeper[name] = below
+        return fill
+
+
+def _object(missing: Mapping[str, Node], deeper: Mapping[str, Fill]) -> Fill:
+    def fill(value: Any) -> None:
+        if type(value) is not dict:
+            return
+        for name, node in missing.items():
+            if name not in value or (value[name] is None and not node.is_nullable):
+                value[name] = objects.clone(node.default)
+        for name, fill_member in deeper.items():
+            member = value.get(name)
+            if member is not None:
+                fill_member(member)
+
+    return fill
+
+
+def _items(node: Node, fill_item: Fill | None) -> Fill:
+    replaces_null = node.default is not MISSING and not node.is_nullable
+
+    def fill(value: Any) -> None:
+        for key, item in _entries(value):
+            if item is None and replaces_null:
+                value[key] = item = objects.clone(node.default)
+            if fill_item is not None and item is not None:
+                fill_item(item)
+
+    return fill
+
+
+def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The elements of a list with their indexes, or the values of a map with their keys."""
+    if type(value) is list:
+        return enumerate(value)
+    return iter(value.items()) if type(value) is dict else iter(())
