@@ -4,6 +4,7 @@ Must hold: `decode` reads everything that any codec of any release has written, 
 cannot read is a ValueError, never garbage.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +44,30 @@ BY_MEDIA_TYPE = {codec.media_type: codec for codec in (MSGPACK, JSON)}
 def to_json(obj: Object) -> bytes:
     """The object as readers will see it: what this refuses must not be stored, or no reader could be answered.
 
-    JSON is the narrower format: it nests less deeply than msgpack and holds no bytes. Raises NotStorable.
+    JSON is the narrower format: it nests less deeply than msgpack, holds no bytes and no numbers that are none.
+    Raises NotStorable.
     """
     try:
-        return orjson.dumps(obj)
+        shown = orjson.dumps(obj)
     except (TypeError, ValueError, RecursionError) as exc:
         raise NotStorable(f"object cannot be shown as {JSON.media_type}: {exc}") from exc
+    if b"null" in shown and _holds_a_number_that_is_none(obj):
+        raise NotStorable(f"object cannot be shown as {JSON.media_type}: it holds an infinite number or NaN")
+    return shown
+
+
+def _holds_a_number_that_is_none(obj: Object) -> bool:
+    """Whether there is NaN or an infinity, which orjson shows as null."""
+    remaining: list[Any] = [obj]
+    while remaining:
+        value = remaining.pop()
+        if isinstance(value, dict):
+            remaining.extend(value.values())
+        elif isinstance(value, list | tuple):
+            remaining.extend(value)
+        elif isinstance(value, float) and not math.isfinite(value):
+            return True
+    return False
 
 
 def decode(data: bytes) -> Object:

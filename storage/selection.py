@@ -6,6 +6,7 @@ requirements are equal and hash alike, so that watchers with one selection share
 """
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -33,6 +34,8 @@ class Requirement:
     operator: Operator
     values: frozenset[str] = frozenset()
 
+
+_INTEGER = re.compile("[+-]?[0-9]{1,63}")
 
 Matcher = Callable[[Mapping[str, str]], bool]
 
@@ -112,15 +115,21 @@ def _does_not_exist(requirement: Requirement) -> Matcher:
 def _compare(requirement: Requirement, compare: Callable[[int, int], bool]) -> Matcher:
     name = requirement.name
     (bound_text,) = requirement.values
-    bound = int(bound_text)
+    bound = _integer(bound_text)
 
     def match(labels: Mapping[str, str]) -> bool:
-        try:
-            return compare(int(labels[name]), bound)
-        except (KeyError, ValueError):
-            return False
+        value = _integer(labels.get(name, ""))
+        return value is not None and bound is not None and compare(value, bound)
 
     return match
+
+
+def _integer(text: str) -> int | None:
+    """The number that a label holds: 64 bits, and no underscores or spaces, which Python alone would read over."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if -(2**63) <= value < 2**63 else None
 
 
 _COMPILERS: dict[Operator, Callable[[Requirement], Matcher]] = {

@@ -27,10 +27,10 @@ class Tasks:
 
     async def close(self) -> None:
         """Cancel what still runs, wait for it, and raise what failed before."""
-        running = [task for task in self._running if task is not asyncio.current_task()]
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        while running := [task for task in self._running if task is not asyncio.current_task()]:
+            for task in running:  # they may spawn others on their way out
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
         failures, self._failures = self._failures, []
         if failures:
             raise BaseExceptionGroup("background tasks failed", failures)

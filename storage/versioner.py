@@ -9,6 +9,7 @@ from typing import Any
 from storage.errors import InvalidOptions
 
 MAX_REVISION = 2**63 - 1
+_MAX_DIGITS = len(str(MAX_REVISION))
 SET_ON_CREATE = "resourceVersion should not be set on objects to be created"
 
 
@@ -48,6 +49,7 @@ def parse_resource_version(text: str) -> int | None:
     """The number in a resourceVersion; None when it is unset. Raises InvalidOptions for what no server gives out."""
     if not text:
         return None
-    if not text.isascii() or not text.isdigit() or int(text) > MAX_REVISION:
+    digits = text.lstrip("0") or "0"
+    if not (text.isascii() and text.isdigit()) or len(digits) > _MAX_DIGITS or int(digits) > MAX_REVISION:
         raise InvalidOptions(f"Invalid value: {text!r}: resource version must be a decimal number")
-    return int(text)
+    return int(digits)
