@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import ssl
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
@@ -50,7 +51,7 @@ async def start(*arguments: str) -> Process:
 
 
 @asynccontextmanager
-async def running(directory: Path, *arguments: str) -> AsyncIterator[Program]:
+async def running(directory: Path, *arguments: str, backend: str = "memory") -> AsyncIterator[Program]:
     """A server on a free port that keeps everything in one directory; killed behind the test if it still runs."""
     local = (
         "--bind-address=127.0.0.1",
@@ -58,7 +59,7 @@ async def running(directory: Path, *arguments: str) -> AsyncIterator[Program]:
         f"--data-dir={directory}",
         f"--ready-file={directory}/ready",
     )
-    process = await start("--storage-backend=memory", *local, *arguments)
+    process = await start(f"--storage-backend={backend}", *local, *arguments)
     try:
         assert process.stdout is not None
         line = (await process.stdout.readline()).decode()
@@ -71,3 +72,8 @@ async def running(directory: Path, *arguments: str) -> AsyncIterator[Program]:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+def trusting(directory: Path) -> ssl.SSLContext:
+    """The TLS of a client that knows the CA in a server's directory."""
+    return ssl.create_default_context(cafile=directory / "pki" / "ca.crt")

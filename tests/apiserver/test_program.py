@@ -1,5 +1,4 @@
 import asyncio
-import ssl
 from pathlib import Path
 from signal import SIGINT, SIGTERM, Signals
 
@@ -11,13 +10,9 @@ from tests.apiserver import program
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer
 
 
-def trusting(directory: Path) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=directory / "pki" / "ca.crt")
-
-
 async def test_it_tells_when_it_is_ready_and_how_to_reach_it(tmp_path: Path) -> None:
     async with program.running(tmp_path) as running:
-        answer = await ask(running.port, "/readyz", tls=trusting(tmp_path))
+        answer = await ask(running.port, "/readyz", tls=program.trusting(tmp_path))
         ready = (tmp_path / "ready").read_text()
         ended = await running.stop()
 
@@ -31,7 +26,7 @@ async def test_it_tells_when_it_is_ready_and_how_to_reach_it(tmp_path: Path) -> 
 @pytest.mark.parametrize("number", [SIGTERM, SIGINT])
 async def test_a_signal_ends_it_with_500_connections_open(tmp_path: Path, number: Signals) -> None:
     async with program.running(tmp_path) as running:
-        tls = trusting(tmp_path)
+        tls = program.trusting(tmp_path)
         token = (tmp_path / "pki" / "admin.token").read_text()
         clients = [await asyncio.open_connection(LOOPBACK, running.port, ssl=tls) for _ in range(500)]
         target = "GET /api/v1/configmaps?watch=1 HTTP/1.1"
@@ -54,7 +49,7 @@ async def test_a_signal_ends_it_with_500_connections_open(tmp_path: Path, number
 
 async def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
     async with program.running(tmp_path) as running:
-        tls = trusting(tmp_path)
+        tls = program.trusting(tmp_path)
         reader, writer = await asyncio.open_connection(LOOPBACK, running.port, ssl=tls)
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         await read_answer(reader)
@@ -72,7 +67,7 @@ async def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
 
 async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     async with program.running(tmp_path) as running:
-        reader, writer = await asyncio.open_connection(LOOPBACK, running.port, ssl=trusting(tmp_path))
+        reader, writer = await asyncio.open_connection(LOOPBACK, running.port, ssl=program.trusting(tmp_path))
         token = (tmp_path / "pki" / "admin.token").read_text()
         head = f"POST /api/v1/namespaces HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
         writer.write(f"{head}Expect: 100-continue\r\nContent-Length: 10\r\n\r\nhalf".encode())
@@ -92,7 +87,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
 
 async def test_json_logs_are_json(tmp_path: Path) -> None:
     async with program.running(tmp_path, "--logging-format=json", "-v=3") as running:
-        await ask(running.port, "/healthz", tls=trusting(tmp_path))
+        await ask(running.port, "/healthz", tls=program.trusting(tmp_path))
         ended = await running.stop()
 
     entries = [orjson.loads(line) for line in ended.err.splitlines()]
@@ -103,8 +98,8 @@ async def test_json_logs_are_json(tmp_path: Path) -> None:
 async def test_no_secret_reaches_the_logs(tmp_path: Path) -> None:
     async with program.running(tmp_path, "-v=10") as running:
         token = (tmp_path / "pki" / "admin.token").read_text()
-        await ask(running.port, "/version", tls=trusting(tmp_path), headers=bearer(token))
-        await ask(running.port, "/version", tls=trusting(tmp_path), headers=bearer("stolen-token"))
+        await ask(running.port, "/version", tls=program.trusting(tmp_path), headers=bearer(token))
+        await ask(running.port, "/version", tls=program.trusting(tmp_path), headers=bearer("stolen-token"))
         ended = await running.stop()
 
     assert token not in ended.err

@@ -1,0 +1,26 @@
+# The server in a small image, as a user without rights. Data, certificates and the kubeconfig are in /data.
+#
+#   docker build -t aio-apiserver .
+#   docker run -p 127.0.0.1:6443:6443 -v apiserver:/data aio-apiserver
+#   docker run aio-apiserver --etcd-servers=http://etcd:2379
+
+FROM python:3.13-slim AS build
+WORKDIR /src
+RUN python -m venv /opt/aio-apiserver
+COPY pyproject.toml README.md LICENSE ./
+COPY storage storage
+COPY registry registry
+COPY apiserver apiserver
+RUN /opt/aio-apiserver/bin/pip install --no-cache-dir . && /opt/aio-apiserver/bin/pip uninstall --yes pip
+
+FROM python:3.13-slim
+COPY --from=build /opt/aio-apiserver /opt/aio-apiserver
+RUN install --directory --owner=65532 --group=65532 --mode=0700 /data
+ENV PATH=/opt/aio-apiserver/bin:$PATH PYTHONUNBUFFERED=1
+USER 65532:65532
+VOLUME /data
+EXPOSE 6443
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --start-interval=1s \
+    CMD ["python", "-c", "import ssl, urllib.request; urllib.request.urlopen('https://localhost:6443/livez', timeout=2, context=ssl.create_default_context(cafile='/data/pki/ca.crt'))"]
+ENTRYPOINT ["apiserver", "--data-dir=/data"]
