@@ -144,6 +144,7 @@ class Writer:
             self._answer(request.future, result)
         self._counts["groups"] += 1
         self._counts["commands"] += len(group)
+        self._counts["failures"] += committed.is_failure_of_store
         self._note_log(committed.log_bytes)
         if committed.is_failure_of_store or committed.changes:
             self.is_doubtful = committed.is_failure_of_store
