@@ -18,11 +18,12 @@ from registry.names import GroupVersionKind
 from registry.options import DeleteOptions
 from registry.quoting import quote
 from registry.schema import DecodeError
+from registry.schema.leaves import json_type
 from storage.interface import Preconditions
 from storage.stored_object import Object
 
 _SUMMARY_BYTES = 30
-_NOT_AN_OBJECT = (
+NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "
     '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
 )
@@ -67,17 +68,9 @@ def _parsed(text: bytes, body: bytes, expected: GroupVersionKind) -> dict[str, A
     if value is None:
         return {}
     if not isinstance(value, dict):
-        why = _NOT_AN_OBJECT.format(found=_json_type(value))
+        why = NOT_AN_OBJECT.format(found=json_type(value))
         raise _unrecognized(f"couldn't get version/kind; json parse error: {why}", body, expected)
     return value
-
-
-def _json_type(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, list):
-        return "array"
-    return "string" if isinstance(value, str) else "number"
 
 
 def _unrecognized(why: str, body: bytes, expected: GroupVersionKind) -> errors.BadRequest:
@@ -103,12 +96,16 @@ def _kind_of(value: dict[str, Any], expected: GroupVersionKind) -> GroupVersionK
     kind = GroupVersionKind(group, version, name or expected.kind)
     if kind == expected:
         return kind
+    raise _unfit(kind, expected, kind_mismatch(kind, expected))
+
+
+def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
+    """Why an object of one kind cannot be taken for another."""
     if (kind.group, kind.kind) == (expected.group, expected.kind):
         registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
-        why = f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
-    else:
-        why = f"converting ({version}.{kind.kind}) to ({expected.group or 'core'}.{expected.kind}): unknown conversion"
-    raise _unfit(kind, expected, why)
+        return f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
+    names = (f"({kind.version}.{kind.kind})", f"({expected.group or 'core'}.{expected.kind})")
+    return f"converting {names[0]} to {names[1]}: unknown conversion"
 
 
 def _unfit(kind: GroupVersionKind, expected: GroupVersionKind, why: str) -> errors.BadRequest:

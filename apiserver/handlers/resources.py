@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 from apiserver import responses
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
-from apiserver.handlers import create, delete, delete_collection, get, list, update, verbs, watch
+from apiserver.handlers import create, delete, delete_collection, get, list, patch, update, verbs, watch
 from apiserver.handlers.served import Served, ServedPaths
 from registry import errors
 from registry.quoting import quote
@@ -38,6 +38,7 @@ class Resources:
             "watch": partial(watch.handle, draining=draining),
             "create": create.handle,
             "update": update.handle,
+            "patch": patch.handle,
             "delete": delete.handle,
             "deletecollection": delete_collection.handle,
         }

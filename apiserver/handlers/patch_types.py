@@ -1,0 +1,116 @@
+"""Patch types: the languages of patches, from a body and the present object to the new one.
+
+What is wrong with a patch is told in kube-apiserver's words, which differ from language to language. Must hold: a
+patch sees the object as it is served, typed, in the version of the request; its result is decoded as any object of a
+client is; the text is parsed for each attempt, because an attempt uses it up.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from apiserver.handlers import patched_objects
+from apiserver.handlers.patched_objects import Report
+from apiserver.handlers.served import Served
+from apiserver.serializers import json_errors
+from registry.errors import BadRequest
+from registry.patch import documents, json_patch, merge
+from registry.schema.errors import TOO_DEEP
+from storage.stored_object import Object, StoredObject
+
+_UNDECODABLE = "error decoding patch: "
+_NO_PATCH = "Invalid JSON Patch"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The text of a patch, and what its author wants to hear of fields that mean nothing."""
+
+    text: bytes
+    field_validation: str
+    warn: Callable[[str], None]
+
+    @property
+    def is_strict(self) -> bool:
+        return self.field_validation != "Ignore"
+
+    def report(self, strict_errors: Sequence[str]) -> Report:
+        return Report(strict_errors, self.field_validation, self.warn)
+
+
+Apply = Callable[[Patch, Served[Any], StoredObject], Object]
+"""Makes the new hub object. Raises BadRequest, Invalid, Unprocessable, RequestEntityTooLarge."""
+
+
+def apply_json_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+    """A list of operations."""
+    return _applied_to_json(_json_patched, patch, served, current)
+
+
+def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+    """An object that is merged into the present one."""
+    return _applied_to_json(_merge_patched, patch, served, current)
+
+
+PATCH_TYPES: Mapping[str, Apply] = {
+    "application/json-patch+json": apply_json_patch,
+    "application/merge-patch+json": apply_merge_patch,
+}
+"""By media type, in the order in which errors list them."""
+
+_Patched = tuple[Any, Sequence[str]]
+"""A document after a patch, and what a strict decoder has against the patch."""
+
+
+def _applied_to_json(
+    patched: Callable[[Patch, Object], _Patched], patch: Patch, served: Served[Any], current: StoredObject
+) -> Object:
+    try:
+        document, strict_errors = patched(patch, orjson.loads(served.view.json(current)))
+        text = orjson.dumps(document)
+    except (RecursionError, orjson.JSONEncodeError):
+        raise BadRequest(_UNDECODABLE + TOO_DEEP) from None
+    return patched_objects.from_json(document, text, served, patch.report(strict_errors))
+
+
+def _json_patched(patch: Patch, document: Object) -> _Patched:
+    prefix = _UNDECODABLE if patch.is_strict else ""
+    operations = parsed(patch.text, prefix)
+    if mismatch := documents.operations_mismatch(operations, is_strict=patch.is_strict):
+        raise BadRequest(prefix + mismatch)
+    strict_errors = documents.operations_errors(patch.text, operations) if patch.is_strict else ()
+    return json_patch.applied(document, operations or ()), strict_errors
+
+
+def _merge_patched(patch: Patch, document: Object) -> _Patched:
+    if not patch.is_strict:
+        return _leniently_merged(patch, document), ()
+    value = parsed(patch.text, _UNDECODABLE)
+    if mismatch := documents.object_mismatch(value):
+        raise BadRequest(_UNDECODABLE + mismatch)
+    strict_errors = documents.object_errors(patch.text, value)
+    return _merged(document, value), strict_errors
+
+
+def _leniently_merged(patch: Patch, document: Object) -> Any:
+    try:
+        value = orjson.loads(patch.text)
+    except orjson.JSONDecodeError as exc:
+        raise BadRequest(_NO_PATCH) from exc
+    return merge.without_nulls(value) if isinstance(value, list) else _merged(document, value)
+
+
+def _merged(document: Object, value: Any) -> Object:
+    if not isinstance(value, dict):
+        raise BadRequest(_NO_PATCH)
+    return merge.merged(document, value)
+
+
+def parsed(text: bytes, prefix: str) -> Any:
+    """The value of a JSON text. Raises BadRequest."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise BadRequest(prefix + (json_errors.describe(text) or str(exc))) from exc

@@ -1,0 +1,110 @@
+"""Patched objects: what a patch has made, decoded into a hub object again.
+
+Must hold: whatever a patch makes is an object or an Invalid that shows all of it; unknown and duplicate fields are
+refused, reported or dropped as fieldValidation says, those of the patch before those of the result.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apiserver.handlers import decoding
+from apiserver.handlers.served import Served
+from registry.errors import Invalid
+from registry.names import GroupKind, GroupVersionKind
+from registry.quoting import quote
+from registry.schema import Decoded, DecodeError, UnknownKind
+from registry.schema.leaves import json_type
+from registry.validation import field
+from registry.validation.errors import invalid_of
+from storage.stored_object import Object
+
+_NO_TYPE = "couldn't get version/kind; json parse error: "
+_HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+"""What Go's encoder escapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What becomes of the strict errors; `of_patch` are those of the patch itself."""
+
+    of_patch: Sequence[str]
+    field_validation: str
+    warn: Callable[[str], None]
+
+    def tell(self, of_object: Sequence[str], shown: Callable[[], str]) -> None:
+        """Raises Invalid when the client wants it strictly."""
+        strict_errors = [*self.of_patch, *of_object]
+        if not strict_errors or self.field_validation == "Ignore":
+            return
+        if self.field_validation == "Strict":
+            raise invalid(shown(), f"strict decoding error: {', '.join(strict_errors)}")
+        for error in strict_errors:
+            self.warn(error)
+
+
+def from_json(value: Any, text: bytes, served: Served[Any], report: Report) -> Object:
+    """The hub object of JSON and its text. Raises Invalid."""
+
+    def shown() -> str:
+        return text.decode().translate(_HTML)
+
+    try:
+        decoded = _decoded(value, text, served)
+    except DecodeError as exc:
+        raise invalid(shown(), exc.message) from exc
+    report.tell(decoded.strict_errors, shown)
+    return to_hub(decoded.obj, served)
+
+
+def to_hub(obj: Object, served: Served[Any]) -> Object:
+    """The hub object of a decoded one, which is used up."""
+    obj.setdefault("metadata", {})
+    return served.view.to_hub(obj)
+
+
+def invalid(shown: str, why: str) -> Invalid:
+    """The error for what is no object: it does not say what it was meant to be."""
+    return invalid_of(GroupKind("", ""), "", [field.invalid("patch", shown, why)])
+
+
+def _decoded(value: Any, text: bytes, served: Served[Any]) -> Decoded:
+    if not isinstance(value, dict):
+        raise DecodeError(_NO_TYPE + decoding.NOT_AN_OBJECT.format(found=json_type(value)))
+    if not _text_member(value, "apiVersion"):
+        return _without_version(value)
+    kind = _kind_of(value, served.view.object_kind)
+    if kind != served.view.object_kind:
+        raise DecodeError(_misfit(kind, value, text, served))
+    return served.type.decode(value, text=text)
+
+
+def _kind_of(value: Object, expected: GroupVersionKind) -> GroupVersionKind:
+    group, _, version = _text_member(value, "apiVersion").rpartition("/")
+    return GroupVersionKind(group, version, _text_member(value, "kind") or expected.kind)
+
+
+def _text_member(value: Object, name: str) -> str:
+    member = value.get(name)
+    if not isinstance(member, str | None):
+        raise DecodeError(
+            f"{_NO_TYPE}json: cannot unmarshal {json_type(member)} into Go struct field .{name} of type string"
+        )
+    return member or ""
+
+
+def _without_version(value: Object) -> Decoded:
+    """Without an apiVersion, kube-apiserver takes an object for one of its own inner form, which knows no field."""
+    unknown = (name for name in value if name not in {"kind", "apiVersion"})
+    return Decoded({}, tuple(f"unknown field {quote(name)}" for name in unknown))
+
+
+def _misfit(kind: GroupVersionKind, value: Object, text: bytes, served: Served[Any]) -> str:
+    """What is wrong with an object of another kind: it is decoded as what it says that it is, before it is refused."""
+    try:
+        served.types.type_for(kind.group, kind.version, kind.kind).decode(value, text=text)
+    except UnknownKind:
+        pass
+    except DecodeError as exc:
+        return exc.message
+    return decoding.kind_mismatch(kind, served.view.object_kind)

@@ -1,0 +1,198 @@
+"""JSON Patch (RFC 6902) as kube-apiserver carries it out, which is more lenient than the standard.
+
+`replace` of a missing member adds it, a missing value is null, a missing member passes a `test` against null, indexes
+may count from the end, and what stands before the first slash of a path is not looked at.
+
+Pure. Must hold: the document is used up, and so are the operations; an operation that does not apply undoes all, as
+an Unprocessable that does not say why; copies cannot make a small patch into a large document; objects on the way of
+an operation come out with their members sorted, because what is wrong with them is told in that order.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from registry import objects
+from registry.errors import RequestEntityTooLarge, Unprocessable
+
+MAX_OPERATIONS = 10_000
+MAX_COPIED_BYTES = 3 * 1024 * 1024
+"""What all copies of a patch may add."""
+
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_MISSING = object()
+
+Operation = Mapping[str, Any]
+Container = dict[str, Any] | list[Any]
+
+
+def applied(document: dict[str, Any], operations: Sequence[Operation | None]) -> Any:
+    """The document after the operations, in order. Raises Unprocessable, RequestEntityTooLarge."""
+    if len(operations) > MAX_OPERATIONS:
+        raise RequestEntityTooLarge(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
+    work = _Work(document)
+    for operation in operations:
+        work.apply(operation or {})
+    return work.result()
+
+
+class _Work:
+    """A document while it is being patched. `_visited`: the objects on the way of the operations, by identity."""
+
+    def __init__(self, document: Container) -> None:
+        self._document = document
+        self._visited: dict[int, dict[str, Any]] = {}
+        self._copied_bytes = 0
+
+    def apply(self, operation: Operation) -> None:
+        name = operation.get("op")
+        carry_out = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if carry_out is None:
+            raise Unprocessable
+        carry_out(self, operation)
+
+    def result(self) -> Any:
+        self._visit(self._document)
+        for container in self._visited.values():
+            members = sorted(container.items())
+            container.clear()
+            container.update(members)
+        return self._document
+
+    def add(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "path"))
+        _add(container, key, operation.get("value"))
+
+    def remove(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "path"))
+        _take(container, key)
+
+    def replace(self, operation: Operation) -> None:
+        path, value = _pointer(operation, "path"), operation.get("value")
+        if not path:
+            if not isinstance(value, dict | list):
+                raise Unprocessable
+            self._document = value
+            return
+        container, key = self._place(path)
+        if isinstance(container, dict):
+            container[key] = value
+        else:
+            container[_index(key, len(container))] = value
+
+    def move(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "from"))
+        value = _take(container, key)
+        container, key = self._place(_pointer(operation, "path"))
+        _add(container, key, value)
+
+    def copy(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "from"))
+        value = _get(container, key)
+        container, key = self._place(_pointer(operation, "path"))
+        _add(container, key, self._copy(value))
+
+    def test(self, operation: Operation) -> None:
+        path, expected = _pointer(operation, "path"), operation.get("value")
+        value: Any = self._document
+        if path:
+            container, key = self._place(path)
+            value = _get(container, key)
+        if not _are_equal(value, expected):
+            raise Unprocessable
+
+    def _place(self, path: str) -> tuple[Container, str]:
+        """The container that a path leads into, and the last step."""
+        _, *steps = path.split("/")
+        if not steps:
+            raise Unprocessable
+        container: Any = self._document
+        for step in steps[:-1]:
+            self._visit(container)
+            container = _get(container, _unescaped(step))
+            if not isinstance(container, dict | list):
+                raise Unprocessable
+        self._visit(container)
+        return container, _unescaped(steps[-1])
+
+    def _visit(self, container: Container) -> None:
+        if isinstance(container, dict):
+            self._visited[id(container)] = container
+
+    def _copy(self, value: Any) -> Any:
+        self._copied_bytes += len(orjson.dumps(value))
+        if self._copied_bytes > MAX_COPIED_BYTES:
+            raise Unprocessable
+        return objects.clone(value)
+
+
+_OPERATIONS: Mapping[str, Callable[[_Work, Operation], None]] = {
+    "add": _Work.add,
+    "remove": _Work.remove,
+    "replace": _Work.replace,
+    "move": _Work.move,
+    "copy": _Work.copy,
+    "test": _Work.test,
+}
+
+
+def _pointer(operation: Operation, name: str) -> str:
+    pointer = operation.get(name)
+    if not isinstance(pointer, str):
+        raise Unprocessable
+    return pointer
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~") if "~" in step else step
+
+
+def _index(key: str, length: int) -> int:
+    """The place of an element that is there."""
+    index = int(key) if _INDEX.fullmatch(key) else length
+    if not -length <= index < length:
+        raise Unprocessable
+    return index % length
+
+
+def _get(container: Container, key: str) -> Any:
+    """The value; null for a member that is not there."""
+    if isinstance(container, dict):
+        return container.get(key)
+    return container[_index(key, len(container))]
+
+
+def _add(container: Container, key: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[key] = value
+    elif key == "-":
+        container.append(value)
+    else:
+        container.insert(_index(key, len(container) + 1), value)
+
+
+def _take(container: Container, key: str) -> Any:
+    """Remove and return what must be there."""
+    if isinstance(container, dict):
+        value = container.pop(key, _MISSING)
+        if value is _MISSING:
+            raise Unprocessable
+        return value
+    return container.pop(_index(key, len(container)))
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """As JSON: neither 1 and 1.0 nor 1 and true are the same. No dearer than the smaller of the two is large."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return len(one) == len(other) and all(
+            name in other and _are_equal(value, other[name]) for name, value in one.items()
+        )
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_are_equal, one, other))
+    return bool(one == other)
