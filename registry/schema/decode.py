@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from registry.quoting import quote
-from registry.schema import leaves, numbers, ordering, places, reach
+from registry.schema import leaves, numbers, ordering, places
 from registry.schema.errors import DecodeError, TypeMismatch
 from registry.schema.model import Field, Kind, Node, Structure
 from registry.schema.places import Where
@@ -70,6 +70,7 @@ class Decoders:
 
     def __init__(self) -> None:
         self._structures: dict[Structure, Decode] = {}
+        self._compiling: set[Structure] = set()
 
     def of(self, node: Node) -> Decode:
         """The decoder of a node."""
@@ -100,14 +101,13 @@ class Decoders:
     def _object(self, node: Node, structure: Structure) -> Decode:
         known = self._structures.get(structure)
         if known is not None:
-            return known
+            return _nested(known) if structure in self._compiling else known
         members: dict[str, _Member] = {}
-        decode = _object(node.go_type, members)
-        if reach.contains_itself(structure):
-            decode = _nested(decode)
-        self._structures[structure] = decode
+        decode = self._structures[structure] = _object(node.go_type, members)
+        self._compiling.add(structure)
         for name, field in structure.fields.items():
             members[name] = (_PLAIN_TYPES.get(field.node.kind), keeps_zero(field), self.of(field.node), field)
+        self._compiling.remove(structure)
         return decode
 
     def _list(self, node: Node) -> Decode:
@@ -168,7 +168,7 @@ def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
 
 
 def _nested(decode_object: Decode) -> Decode:
-    """An object of a type that contains itself: only so many of them may be in one another."""
+    """An object within one of its own type: only so many of them may be in one another."""
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         places.check_depth(where)

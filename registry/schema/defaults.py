@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from registry import objects
-from registry.schema import reach
 from registry.schema.model import MISSING, Node, Structure
 
 Fill = Callable[[Any], None]
@@ -22,10 +21,11 @@ class Defaulters:
 
     def __init__(self) -> None:
         self._structures: dict[Structure, Fill] = {}
+        self._without_defaults: set[Structure] = set()
 
     def of(self, node: Node) -> Fill | None:
         """The defaulter of a node; None when there is nothing to fill in."""
-        if all(one is node or one.default is MISSING for one in reach.below(iter([node]))):
+        if not self._has_defaults_below(node):
             return None
         if node.structure is not None:
             return self._object(node.structure)
@@ -45,6 +45,26 @@ class Defaulters:
             if below is not None:
                 deeper[name] = below
         return fill
+
+    def _has_defaults_below(self, node: Node) -> bool:
+        """Whether anything within a value of the node may need a default. Types may contain themselves."""
+        visited: set[Structure] = set()
+        waiting = [node]
+        while waiting:
+            for below in self._below(waiting.pop(), visited):
+                if below.default is not MISSING:
+                    return True
+                waiting.append(below)
+        self._without_defaults |= visited
+        return False
+
+    def _below(self, node: Node, visited: set[Structure]) -> list[Node]:
+        if node.items is not None:
+            return [node.items]
+        if node.structure is None or node.structure in visited or node.structure in self._without_defaults:
+            return []
+        visited.add(node.structure)
+        return [field.node for field in node.structure.fields.values()]
 
 
 def _object(missing: Mapping[str, Node], deeper: Mapping[str, Fill]) -> Fill:

@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.schema import DecodeError, binary
@@ -42,6 +42,7 @@ def test_broken_texts_name_the_byte(text: str, at: int) -> None:
 
 
 @given(st.binary())
+@settings(deadline=None)
 def test_what_base64_writes_stays(data: bytes) -> None:
     text = base64.b64encode(data).decode()
 

@@ -1,7 +1,7 @@
 """Quantities: what stays as it is, what is rewritten, what is refused."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.schema import DecodeError, quantity
@@ -70,6 +70,7 @@ def test_resources_are_rounded_up_to_a_milli(text: str, rounded: str) -> None:
 
 
 @given(written)
+@settings(deadline=None)
 def test_canonical_text_is_its_own_canonical_text(text: str) -> None:
     canonical = quantity.canonical(text or "0")
 
@@ -77,6 +78,7 @@ def test_canonical_text_is_its_own_canonical_text(text: str) -> None:
 
 
 @given(written)
+@settings(deadline=None)
 def test_canonical_text_has_the_same_value_unless_it_is_out_of_range(text: str) -> None:
     before = quantity.parse(text or "0")
     after = quantity.parse(str(before))
