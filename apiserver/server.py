@@ -7,11 +7,12 @@ Must hold: what was started is stopped, whatever fails between; nothing outlives
 """
 
 import logging
+import ssl
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from apiserver import app, certificates, kubeconfig, storage_config, tls
+from apiserver import app, certificates, kubeconfig, renewal, storage_config, tls
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
@@ -26,6 +27,7 @@ from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.assembly import assemble
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
+from storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -41,16 +43,13 @@ class Server:
     """A server that has been started."""
 
     settings: Settings
+    url: str
+    """Where clients on this machine find it."""
     pki: Pki
     secure: Listener
     insecure: Listener | None
     parts: app.Parts
     _stack: AsyncExitStack
-
-    @property
-    def url(self) -> str:
-        """Where clients on this machine find it."""
-        return f"https://{tls.local_address(self.settings)}:{self.secure.port}"
 
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
@@ -74,39 +73,47 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
     """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot."""
     clock = clock or SystemClock()
     pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock)
+    async with AsyncExitStack() as stack:
+        parts = await _parts(settings, pki, clock, stack)
+        context = tls.context(settings, pki)
+        secure, insecure = await _listen(parts, context, stack)
+        url = f"https://{tls.local_address(settings)}:{secure.port}"
+        kubeconfig.write(settings.kubeconfig_file, url, pki, authority=tls.authority(settings, pki))
+        tasks = Tasks()
+        stack.push_async_callback(tasks.close)
+        tasks.spawn(renewal.run(settings, context, url, clock), name="certificate renewal")
+        return Server(settings, url, pki, secure, insecure, parts, stack.pop_all())
+
+
+async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack) -> app.Parts:
     tokens = _tokens(settings, pki)
     types = schema.builtin()
-    async with AsyncExitStack() as stack:
-        factory = StorageFactory(storage_config.config_of(settings), clock=clock)
-        storage = await stack.enter_async_context(factory)
-        deadlines = Deadlines(clock, timeout=settings.request_timeout)
-        stack.push_async_callback(deadlines.close)
-        parts = app.Parts(
-            settings=settings,
-            clock=clock,
-            draining=Draining(),
-            deadlines=deadlines,
-            flow_control=FlowControl(
-                max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
-            ),
-            authenticate_token=tokens.get,
-            storage_health=StorageHealth(storage.health, storage.health_names, clock),
-            start_up=StartUp(),
-            served=served.index(assemble(storage.storage_for, clock=clock, types=types), types),
-        )
-        secure, insecure = await _listen(parts, pki, stack)
-        server = Server(settings, pki, secure, insecure, parts, stack.pop_all())
-    kubeconfig.write(settings.kubeconfig_file, server.url, pki, authority=settings.tls_cert_file or pki.ca.certificate)
-    return server
+    factory = StorageFactory(storage_config.config_of(settings), clock=clock)
+    storage = await stack.enter_async_context(factory)
+    deadlines = Deadlines(clock, timeout=settings.request_timeout)
+    stack.push_async_callback(deadlines.close)
+    return app.Parts(
+        settings=settings,
+        clock=clock,
+        draining=Draining(),
+        deadlines=deadlines,
+        flow_control=FlowControl(
+            max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
+        ),
+        authenticate_token=tokens.get,
+        storage_health=StorageHealth(storage.health, storage.health_names, clock),
+        start_up=StartUp(),
+        served=served.index(assemble(storage.storage_for, clock=clock, types=types), types),
+    )
 
 
-async def _listen(parts: app.Parts, pki: Pki, stack: AsyncExitStack) -> tuple[Listener, Listener | None]:
+async def _listen(parts: app.Parts, context: ssl.SSLContext, stack: AsyncExitStack) -> tuple[Listener, Listener | None]:
     settings = parts.settings
     secure = await Listener.open(
         app.secure(parts),
         settings.bind_address,
         settings.secure_port,
-        tls=tls.context(settings, pki),
+        tls=context,
         is_shared=settings.permit_port_sharing,
     )
     stack.push_async_callback(secure.close, _STREAM_GRACE)

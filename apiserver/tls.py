@@ -8,6 +8,7 @@ import socket
 import ssl
 from collections.abc import Sequence
 from ipaddress import ip_address
+from pathlib import Path
 
 from apiserver.certificates import Pki
 from apiserver.settings import Settings
@@ -28,14 +29,25 @@ def context(settings: Settings, pki: Pki) -> ssl.SSLContext:
     tls.minimum_version = TLS_VERSIONS[settings.tls_min_version]
     tls.set_alpn_protocols(["http/1.1"])
     _limit_ciphers(tls, settings.tls_cipher_suites)
-    tls.load_cert_chain(
-        settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
-    )
     tls.verify_mode = ssl.CERT_OPTIONAL
-    tls.load_verify_locations(cafile=pki.ca.certificate)
-    if settings.client_ca_file:
-        tls.load_verify_locations(cafile=settings.client_ca_file)
+    load_files(tls, settings, pki)
     return tls
+
+
+def load_files(tls: ssl.SSLContext, settings: Settings, pki: Pki) -> None:
+    """Give a context its certificate, its key and the CAs of clients: all of them, or none when one is not right."""
+    for each in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), tls):
+        each.load_cert_chain(
+            settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
+        )
+        each.load_verify_locations(cafile=pki.ca.certificate)
+        if settings.client_ca_file:
+            each.load_verify_locations(cafile=settings.client_ca_file)
+
+
+def authority(settings: Settings, pki: Pki) -> Path:
+    """What clients check the serving certificate with."""
+    return settings.tls_cert_file or pki.ca.certificate
 
 
 def hosts(settings: Settings) -> list[str]:
