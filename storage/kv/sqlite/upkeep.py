@@ -11,7 +11,7 @@ from storage.kv.sqlite.schema import PAGE_BYTES, Connection
 LOG_BYTES = 16 << 20
 """A checkpoint is due: rare enough that pages written again and again are copied once, small enough for a restart."""
 
-_LOG_LIMIT_BYTES = 4 * LOG_BYTES
+_LOG_LIMIT_BYTES = 2 * LOG_BYTES
 _VACUUM_PAGES = 64
 VACUUM_LOG_BYTES = 2 * _VACUUM_PAGES * PAGE_BYTES
 """What a step of vacuuming adds to the log at the most, about: the pages, and those that point to them."""

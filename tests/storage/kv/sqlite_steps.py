@@ -33,6 +33,12 @@ async def wait_until(kv: SqliteKV, condition: Callable[[], bool]) -> None:
             await kv.health()
 
 
+async def settle(kv: SqliteKV) -> None:
+    """Let the removal of what was compacted come to its end."""
+    assert kv._compactor._task is not None
+    await asyncio.wait([kv._compactor._task])
+
+
 async def on_writer(kv: SqliteKV, job: Job[T]) -> T:
     """Run a job on the writer's connection."""
     return await kv._writer.run_chore(job)

@@ -20,7 +20,7 @@ from storage.errors import NoSpace, StorageError
 from storage.kv.interface import WriteResult
 from storage.kv.sqlite import SqliteKV
 from storage.kv.sqlite.schema import Connection
-from tests.storage.kv.sqlite_steps import count_rows, on_writer, wait_until
+from tests.storage.kv.sqlite_steps import count_rows, on_writer, settle, wait_until
 from tests.storage.kv.steps import create, keys_of, next_events, read, remove, take, update
 
 LARGE = os.urandom(200_000)
@@ -107,6 +107,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def kv(disk: Disk, clock: ManualClock) -> AsyncIterator[SqliteKV]:
     engine = await SqliteKV.open(disk.directory, clock=clock)
+    await settle(engine)
     yield engine
     await engine.close()
 

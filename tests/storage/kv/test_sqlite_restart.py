@@ -10,7 +10,7 @@ from storage.clock import ManualClock
 from storage.errors import Compacted, LeaseNotFound
 from storage.kv.interface import KV, Event, EventType
 from storage.kv.sqlite import SqliteKV
-from tests.storage.kv.sqlite_steps import count_rows, names_in, size_of, wait_until
+from tests.storage.kv.sqlite_steps import count_rows, names_in, settle, size_of
 from tests.storage.kv.steps import collect, create, keys_of, next_events, read, remove, update
 
 Restart = Callable[[], Awaitable[SqliteKV]]
@@ -101,7 +101,8 @@ async def test_removing_what_was_compacted_goes_on(restart: Restart, tmp_path: P
 
     kv = await restart()
 
-    await wait_until(kv, lambda: size_of(tmp_path) < 3_000_000)
+    await settle(kv)
+    assert size_of(tmp_path) < 3_000_000
     assert await count_rows(kv, "records") == 2
     assert await read(kv, b"/a") == record
 
