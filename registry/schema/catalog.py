@@ -4,7 +4,7 @@ Must hold: nothing is read or compiled before it is asked for; a type is compile
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -27,15 +27,22 @@ class Decoded:
     strict_errors: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Compilers:
+    """What the types of a catalog share."""
+
+    decoders: Decoders = field(default_factory=Decoders)
+    printers: Printers = field(default_factory=Printers)
+    defaulters: Defaulters = field(default_factory=Defaulters)
+
+
 class ObjectType:
     """One kind in one version."""
 
-    def __init__(self, definition: str, node: Node, decode: Decode, print_object: Print, fill: Fill | None) -> None:
+    def __init__(self, definition: str, node: Node, compilers: _Compilers) -> None:
         self.definition = definition
         self.node = node
-        self._decode = decode
-        self._print = print_object
-        self._fill = fill
+        self._compilers = compilers
 
     def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
         """Decode JSON; the result may share parts with it. Raises DecodeError.
@@ -49,15 +56,27 @@ class ObjectType:
         obj, unknown = _within_depth(lambda: convert.converted(self.node, value))
         return Decoded(obj, tuple(unknown))
 
-    def canonical(self, obj: Mapping[str, Any]) -> dict[str, Any]:
+    def canonical(self, obj: dict[str, Any]) -> dict[str, Any]:
         """A decoded object as kube-apiserver prints it."""
-        printed: dict[str, Any] = self._print(obj)
+        printed: dict[str, Any] = self._print(obj) if self._print is not None else obj
         return printed
 
     def apply_defaults(self, obj: dict[str, Any]) -> None:
         """Fill in, in place, the defaults that are true of every object of the type; the kind's own come after."""
         if self._fill is not None:
             self._fill(obj)
+
+    @cached_property
+    def _decode(self) -> Decode:
+        return self._compilers.decoders.of(self.node)
+
+    @cached_property
+    def _print(self) -> Print | None:
+        return self._compilers.printers.of(self.node)
+
+    @cached_property
+    def _fill(self) -> Fill | None:
+        return self._compilers.defaulters.of(self.node)
 
     def _decoded(self, value: Any, text: bytes) -> Decoded:
         if text and strict.may_have_duplicates(text, value):
@@ -88,9 +107,7 @@ class Catalog:
     def __init__(self, minor: str = definitions.DEFAULT_MINOR) -> None:
         definitions.check(minor)
         self.minor = minor
-        self._decoders = Decoders()
-        self._printers = Printers()
-        self._defaulters = Defaulters()
+        self._compilers = _Compilers()
         self._object_types: dict[str, ObjectType] = {}
 
     @cached_property
@@ -109,10 +126,7 @@ class Catalog:
         """The type behind a definition, whether it is a kind or a part of one."""
         known = self._object_types.get(definition)
         if known is None:
-            node = self.node(definition)
-            printer = self._printers.of(node)
-            known = ObjectType(definition, node, self._decoders.of(node), printer or _as_is, self._defaulters.of(node))
-            self._object_types[definition] = known
+            known = self._object_types[definition] = ObjectType(definition, self.node(definition), self._compilers)
         return known
 
     def node(self, definition: str) -> Node:
@@ -138,10 +152,6 @@ class Catalog:
 def builtin(minor: str = definitions.DEFAULT_MINOR) -> Catalog:
     """The types of a minor. Raises UnknownMinor."""
     return Catalog(minor)
-
-
-def _as_is(value: Any) -> Any:
-    return value
 
 
 def _within_depth(work: Callable[[], T]) -> T:

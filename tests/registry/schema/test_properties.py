@@ -93,7 +93,7 @@ def outcome(decode: Callable[[Any], Decoded], value: Any) -> Decoded | None:
 
 
 @given(any_object)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_nothing_but_a_decode_error_comes_of_decoding(drawn: tuple[ObjectType, Any]) -> None:
     kind, value = drawn
 
@@ -105,7 +105,7 @@ def test_nothing_but_a_decode_error_comes_of_decoding(drawn: tuple[ObjectType, A
 
 
 @given(any_object)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_canonical_output_is_its_own_canonical_output(drawn: tuple[ObjectType, Any]) -> None:
     kind, value = drawn
     decoded = outcome(kind.decode, value)
@@ -129,7 +129,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 @given(any_object)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_text_changes_nothing_where_there_is_nothing_to_find(drawn: tuple[ObjectType, Any]) -> None:
     kind, value = drawn
     try:

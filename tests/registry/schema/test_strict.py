@@ -16,7 +16,8 @@ POD = schema.builtin().type_for("", "v1", "Pod")
 
 text_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(),
-    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(), children, max_size=3),
+    max_leaves=8,
 )
 
 
@@ -24,7 +25,7 @@ def decode(kind: ObjectType, text: str) -> Decoded:
     return kind.decode(orjson.loads(text), text=text.encode())
 
 
-@given(st.dictionaries(st.text(), text_values))
+@given(st.dictionaries(st.text(), text_values, max_size=4))
 @settings(max_examples=50, deadline=None)
 def test_texts_without_duplicates_are_not_suspicious(value: dict[str, Any]) -> None:
     text = orjson.dumps(value)
