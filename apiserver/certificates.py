@@ -7,9 +7,7 @@ a name is made anew; several processes with one directory agree on one CA; a fil
 
 import fcntl
 import ipaddress
-import os
 import secrets
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from apiserver import files
 from registry.access.users import MASTERS
 from storage.clock import Clock
 
@@ -107,7 +106,7 @@ class _Maker:
         """A random token."""
         path = self._directory / name
         if not path.exists():
-            write_private(path, secrets.token_urlsafe(32).encode())
+            files.put(path, secrets.token_urlsafe(32).encode())
         return path.read_text().strip()
 
     def _issue(self, ca: _Signed, subject: x509.Name, hosts: Sequence[str]) -> _Signed:
@@ -144,10 +143,10 @@ class _Maker:
 
     def _read(self, name: str) -> _Signed | None:
         """What is on disk; None when it is not all there or does not belong together."""
-        files = self.files(name)
+        pair = self.files(name)
         try:
-            certificate = x509.load_pem_x509_certificate(files.certificate.read_bytes())
-            key = serialization.load_pem_private_key(files.key.read_bytes(), password=None)
+            certificate = x509.load_pem_x509_certificate(pair.certificate.read_bytes())
+            key = serialization.load_pem_private_key(pair.key.read_bytes(), password=None)
         except (FileNotFoundError, ValueError):
             return None
         if not isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
@@ -157,25 +156,12 @@ class _Maker:
         return _Signed(certificate, key)
 
     def _write(self, name: str, made: _Signed) -> None:
-        files = self.files(name)
+        pair = self.files(name)
         private = made.key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        write_private(files.key, private)
-        write_private(files.certificate, made.certificate.public_bytes(serialization.Encoding.PEM))
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Put a file in place at once, for its owner alone."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        files.put(pair.key, private)
+        files.put(pair.certificate, made.certificate.public_bytes(serialization.Encoding.PEM))
 
 
 @contextmanager

@@ -6,7 +6,8 @@ Written for this server alone, and readable by its owner alone; ~/.kube/config i
 import base64
 from pathlib import Path
 
-from apiserver.certificates import Pki, write_private
+from apiserver import files
+from apiserver.certificates import Pki
 
 _TEMPLATE = """\
 apiVersion: v1
@@ -38,7 +39,7 @@ def write(path: Path, server: str, pki: Pki, *, authority: Path) -> None:
         certificate=_encoded(pki.admin.certificate),
         key=_encoded(pki.admin.key),
     )
-    write_private(path, content.encode())
+    files.put(path, content.encode())
 
 
 def _encoded(path: Path) -> str:

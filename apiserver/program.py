@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from apiserver import server
+from apiserver import files, server
 from apiserver.server import Server
 from apiserver.settings import Settings
 from storage.errors import StorageError
@@ -53,7 +53,7 @@ async def _announce(running: Server) -> None:
     sys.stdout.write(f"export KUBECONFIG={shlex.quote(str(settings.kubeconfig_file.absolute()))}\n")
     sys.stdout.flush()
     if settings.ready_file is not None:
-        settings.ready_file.write_text(f"{running.url}\n")
+        files.put(settings.ready_file, f"{running.url}\n".encode(), mode=files.PUBLIC)
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()  # what the start has made stays: later collections need not look at it
