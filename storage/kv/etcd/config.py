@@ -35,7 +35,8 @@ class EtcdConfig:
     """How to reach one etcd cluster.
 
     endpoints: URLs of members: http://host:port, https://host:port, unix:///path; a bare host:port is http.
-    deadline: seconds after which every request has been answered or has failed, retries included.
+    deadline: seconds after which every request has been answered or has failed, retries included; each page of a large
+    range is a request.
     keepalive: seconds of silence after which a connection in use is probed, and seconds that the answer may take; etcd
     by default disconnects clients that probe more often than every 5 seconds.
     probe_key: the key that is read to learn the revision and the health; authenticated users must be allowed to.

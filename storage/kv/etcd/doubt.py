@@ -26,15 +26,13 @@ from dataclasses import dataclass
 from storage.errors import Closed, DeadlineExceeded, StorageError
 from storage.kv.etcd import messages
 from storage.kv.etcd.endpoint import RANGE
-from storage.kv.etcd.requests import Requests
+from storage.kv.etcd.requests import InDoubt, Requests
 from storage.kv.etcd.revision import RevisionSeen
 from storage.kv.etcd.watch_stream import WatchStream
 from storage.kv.interface import Event, EventType, Record, WriteResult
 
 _PATIENCE = 2.0
 """Seconds in which a proposal that is under way is applied when the cluster has a leader; usual are milliseconds."""
-_SHARE = 0.3
-"""The part of the deadline in which a doubt is resolved."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,18 +96,18 @@ class Doubts:
         else:
             writes[:] = [other for other in writes if other is not write]
 
-    async def resolve(self, write: Write, error: StorageError) -> WriteResult:
-        """The outcome of a write that failed with `error`. Raises DeadlineExceeded when it cannot be known."""
+    async def resolve(self, write: Write, doubt: InDoubt) -> WriteResult:
+        """The outcome of a write. Raises DeadlineExceeded when it cannot be known."""
         result = None
         try:
-            async with asyncio.timeout(self._requests.deadline * _SHARE):
+            async with asyncio.timeout(doubt.seconds):
                 result = await self._find_out(write)
         except Closed:
             raise
         except (StorageError, TimeoutError):
             pass  # what went wrong with the write says more
         if result is None:
-            raise DeadlineExceeded(f"the outcome of the write is unknown: {error}") from error
+            raise DeadlineExceeded(f"the outcome of the write is unknown: {doubt.error}") from doubt.error
         return result
 
     async def _find_out(self, write: Write) -> WriteResult | None:

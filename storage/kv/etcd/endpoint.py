@@ -9,9 +9,9 @@ from typing import Any
 import grpc.aio
 from aetcd import rpc
 
+from storage.kv.etcd import versions
 from storage.kv.etcd.channel import Credentials, open_channel
 from storage.kv.etcd.config import EtcdConfig, parse_endpoint
-from storage.kv.etcd.versions import Version
 
 RANGE = operator.attrgetter("range")
 TXN = operator.attrgetter("txn")
@@ -49,13 +49,18 @@ class Endpoint:
 
     def __init__(self, url: str, config: EtcdConfig, credentials: Credentials) -> None:
         self.url = url
-        self.version: Version | None = None
+        self.version: versions.Version | None = None
         self.reason = ""
         self.streams: set[grpc.aio.StreamStreamCall[Any, Any]] = set()
         self._address = parse_endpoint(url)
         self._config = config
         self._credentials = credentials
         self._open()
+
+    @property
+    def has_reliable_progress(self) -> bool:
+        """Whether its answers to progress requests are known to be right."""
+        return self.version is not None and versions.is_progress_reliable(self.version)
 
     async def reconnect(self) -> None:
         """Open a new channel, with the credentials as they are now."""

@@ -62,8 +62,7 @@ class Endpoints:
     @property
     def has_reliable_progress(self) -> bool:
         """Whether all members that are up are known to answer progress requests rightly."""
-        known = [endpoint.version for endpoint in self._up]
-        return bool(known) and all(version and versions.is_progress_reliable(version) for version in known)
+        return bool(self._up) and all(endpoint.has_reliable_progress for endpoint in self._up)
 
     def pick(self) -> Endpoint | None:
         """The member whose turn it is; None when none is up."""
@@ -99,7 +98,8 @@ class Endpoints:
     @property
     def reasons(self) -> str:
         """What is wrong with the members that are down, for people."""
-        return "; ".join(f"{endpoint.url}: {endpoint.reason}" for endpoint in self._all if endpoint.reason)
+        reasons = [f"{endpoint.url}: {endpoint.reason}" for endpoint in self._all if endpoint.reason]
+        return "; ".join(reasons) or "no answer in time"
 
     def statistics(self) -> Mapping[str, Any]:
         """The members that are up and those that are down, by URL."""

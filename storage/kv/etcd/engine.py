@@ -90,7 +90,7 @@ class EtcdKV:
         try:
             response = await self._requests.write(TXN, request)
         except InDoubt as doubt:
-            return await self._doubts.resolve(write, doubt.error)
+            return await self._doubts.resolve(write, doubt)
         finally:
             self._doubts.end(write)
         self._seen.note(response.header.revision)
@@ -102,7 +102,7 @@ class EtcdKV:
         try:
             response = await self._requests.write(TXN, request)
         except InDoubt as doubt:
-            return await self._doubts.resolve(write, doubt.error)
+            return await self._doubts.resolve(write, doubt)
         finally:
             self._doubts.end(write)
         self._seen.note(response.header.revision)
@@ -166,8 +166,10 @@ class EtcdKV:
     async def close(self) -> None:
         self._is_closed = True
         self._requests.close()
-        await self._stream.close()
-        await self._endpoints.close()
+        try:
+            await self._stream.close()
+        finally:
+            await self._endpoints.close()
 
     async def _alarms(self) -> Sequence[str]:
         """What a member complains of, if we may know: a full disk, a corrupt database."""

@@ -7,6 +7,7 @@ Must hold: a request has an answer or an error when the deadline has passed; a w
 it is certain that the first one had no effect.
 """
 
+import asyncio
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from grpc.aio import Metadata, UnaryUnaryMultiCallable
 
 from storage.clock import Clock
-from storage.errors import Closed, StorageError
+from storage.errors import Closed, DeadlineExceeded, StorageError, Unavailable
 from storage.kv.etcd import failures
 from storage.kv.etcd.endpoint import Calls, Endpoint
 from storage.kv.etcd.endpoints import Endpoints
@@ -31,23 +32,24 @@ _LAST_PAUSE = 0.5
 _MOST_SHARES = 3
 """Into how many parts the deadline is divided at most, so that a silent member leaves time to ask others."""
 
-_WRITE_SHARE = 0.7
-"""The part of the deadline that a write may wait for its answer; the rest is for finding out what became of it."""
+_DOUBT_SHARE = 0.3
+"""The part of the deadline that a write does not wait for its answer, so as to find out what became of it."""
 
 
 class InDoubt(Exception):
-    """A write that may have taken effect, or still may; `error` says what went wrong."""
+    """A write that may have taken effect, or still may. error: what went wrong. seconds: what its deadline leaves."""
 
-    def __init__(self, error: StorageError) -> None:
+    def __init__(self, error: StorageError, *, seconds: float) -> None:
         super().__init__(str(error))
         self.error = error
+        self.seconds = seconds
 
 
 class Requests:
     """Calls with retries. `deadline` in seconds holds for each request as a whole."""
 
     def __init__(self, endpoints: Endpoints, token: Token, clock: Clock, *, deadline: float) -> None:
-        self.deadline = deadline
+        self._deadline = deadline
         self._endpoints = endpoints
         self._token = token
         self._clock = clock
@@ -63,32 +65,38 @@ class Requests:
         seconds: float = 0.0,
         is_patient: bool = True,
     ) -> Any:
-        """Make a call that may be made twice without harm.
+        """Make a call that may be made twice without harm. Raises DeadlineExceeded if it may have taken effect.
 
         seconds: a deadline of its own. is_patient: False fails as soon as no member is up.
         settled_by: the refusal that a repetition gets when an earlier attempt has taken effect after all; the
         answer is None then.
         """
-        until = self._clock.monotonic() + (seconds or self.deadline)
+        until = self._clock.monotonic() + (seconds or self._deadline)
         is_in_doubt = False
-        for attempt in itertools.count():
-            left = until - self._clock.monotonic()
-            endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left if is_patient else 0)
-            share = left / max(1, self._shares - attempt)
-            metadata = self._token.metadata
-            try:
-                return await method(endpoint.calls)(request, timeout=share, metadata=metadata)
-            except failures.GRPC_EXCEPTIONS as error:
-                failure = self._understand(error)
-            if is_in_doubt and settled_by is not None and isinstance(failure.error, settled_by):
-                return None
-            is_in_doubt = is_in_doubt or failure.effect is Effect.UNKNOWN
-            await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
+        try:
+            for attempt in itertools.count():
+                left = until - self._clock.monotonic()
+                endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left if is_patient else 0)
+                share = left / max(1, self._shares - attempt)
+                metadata = self._token.metadata
+                try:
+                    return await method(endpoint.calls)(request, timeout=share, metadata=metadata)
+                except failures.GRPC_EXCEPTIONS as error:
+                    failure = self._understand(error)
+                if is_in_doubt and settled_by is not None and isinstance(failure.error, settled_by):
+                    return None
+                is_in_doubt = is_in_doubt or failure.effect is Effect.UNKNOWN
+                await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
+        except Unavailable as error:
+            if is_in_doubt:
+                raise DeadlineExceeded(str(error)) from error
+            raise
         raise AssertionError("unreachable")
 
     async def write(self, method: Method, request: Any) -> Any:
         """Make a call that may take effect once. Raises InDoubt when it is not known whether it did."""
-        until = self._clock.monotonic() + self.deadline * _WRITE_SHARE
+        end = self._clock.monotonic() + self._deadline
+        until = end - self._deadline * _DOUBT_SHARE
         for attempt in itertools.count():
             left = until - self._clock.monotonic()
             endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left)
@@ -99,7 +107,7 @@ class Requests:
                 failure = self._understand(error)
             if failure.effect is Effect.UNKNOWN:
                 self._leave(endpoint, failure)
-                raise InDoubt(failure.error)
+                raise InDoubt(failure.error, seconds=end - self._clock.monotonic())
             await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
         raise AssertionError("unreachable")
 
@@ -128,7 +136,10 @@ class Requests:
 
     async def _renew(self, endpoint: Endpoint, refused: Metadata, seconds: float) -> None:
         try:
-            await self._token.renew(endpoint, refused, seconds=seconds)
+            async with asyncio.timeout(seconds):
+                await self._token.renew(endpoint, refused, seconds=seconds)
+        except TimeoutError:
+            raise DeadlineExceeded("etcd gave no token in time") from None
         except failures.GRPC_EXCEPTIONS as error:
             failure = self._understand(error)
             if failure.effect is Effect.REFUSED:

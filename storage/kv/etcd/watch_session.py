@@ -11,6 +11,7 @@ be under way while a watch with older events is being created.
 import asyncio
 import itertools
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,9 +49,9 @@ class _Place:
 
 
 class WatchSession:
-    """One stream. `is_reliable`: whether its server's answers to progress requests can be trusted."""
+    """One stream. `is_reliable`: tells whether its server's answers to progress requests can be trusted."""
 
-    def __init__(self, seen: RevisionSeen, *, is_reliable: bool) -> None:
+    def __init__(self, seen: RevisionSeen, *, is_reliable: Callable[[], bool]) -> None:
         self.has_served = False
         """Whether anything has come."""
         self._seen = seen
@@ -176,7 +177,7 @@ class WatchSession:
             if place.is_created and (
                 revision > place.created or self._answered > place.asked or revision < watcher.next_revision
             ):
-                watcher.promise(revision, is_reliable=self._is_reliable)
+                watcher.promise(revision, is_reliable=self._is_reliable())
 
     def _deliver(self, response: rpc.WatchResponse) -> None:
         place = self._by_id.get(response.watch_id)
@@ -184,7 +185,7 @@ class WatchSession:
             return
         watcher = place.watcher
         if not response.events:
-            watcher.promise(response.header.revision, is_reliable=self._is_reliable)
+            watcher.promise(response.header.revision, is_reliable=self._is_reliable())
             return
         watcher.receive(response)
         if watcher.is_full:

@@ -16,7 +16,7 @@ from grpc.aio import Metadata, StreamStreamCall
 
 from storage.clock import Clock
 from storage.errors import Closed, StorageError, Unauthenticated, Unavailable
-from storage.kv.etcd import failures, versions
+from storage.kv.etcd import failures
 from storage.kv.etcd.endpoint import Endpoint
 from storage.kv.etcd.endpoints import Endpoints
 from storage.kv.etcd.failures import Effect, Failure
@@ -126,8 +126,7 @@ class WatchStream:
         """Keep a stream to one member until it ends; whether it was of use."""
         metadata = self._token.metadata
         call = endpoint.calls.watch(metadata=metadata)
-        is_reliable = endpoint.version is not None and versions.is_progress_reliable(endpoint.version)
-        session = WatchSession(self._seen, is_reliable=is_reliable)
+        session = WatchSession(self._seen, is_reliable=lambda: endpoint.has_reliable_progress)
         sender = self._tasks.spawn(session.send(call), name="sender of the etcd watch stream")
         endpoint.streams.add(call)
         self._endpoint = endpoint
@@ -177,6 +176,7 @@ class WatchStream:
         for watcher in self._watchers:
             watcher.fail(reason)
         self._watchers.clear()
+        self._is_wanted.clear()
 
     async def _repeat_progress_requests(self) -> None:
         """Ask again for a progress that does not come: etcd forgets a request while a watch of the stream lags."""

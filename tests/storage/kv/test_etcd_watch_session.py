@@ -12,7 +12,7 @@ from storage.kv.interface import EventBatch
 
 @pytest.fixture
 def session() -> WatchSession:
-    return WatchSession(RevisionSeen(), is_reliable=True)
+    return WatchSession(RevisionSeen(), is_reliable=lambda: True)
 
 
 def watcher_from(revision: int) -> Watcher:
@@ -109,7 +109,7 @@ class TestAnnouncedProgress:
         assert watcher.next_revision == 10
 
     async def test_an_unreliable_promise_changes_nothing(self) -> None:
-        session, watcher = WatchSession(RevisionSeen(), is_reliable=False), watcher_from(3)
+        session, watcher = WatchSession(RevisionSeen(), is_reliable=lambda: False), watcher_from(3)
         session.add(watcher)
         session.dispatch(created(1, revision=2))
 
