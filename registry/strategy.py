@@ -67,7 +67,7 @@ class Strategy:
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         """What is wrong with a new object, its metadata's common rules excepted."""
-        return []
+        return object_meta.validate_builtin_finalizers(obj["metadata"].get("finalizers") or ())
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         """What is wrong with a changed object.

@@ -22,6 +22,10 @@ from registry.validation import names
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
 
 
+_NAMED = frozenset({"update", "patch", "delete"})
+_STRICT = _NAMED | {"create"}
+"""Verbs of paths with a name, or only of those without."""
+
 _LONGEST = 3
 """The parts of a path from the resource on: resource, name, subresource. What proxies pass on is theirs."""
 
@@ -55,7 +59,7 @@ class Resources:
         if info.name and (wrong := names.is_path_segment(info.name, False)):
             raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")
         handle = self._handlers.get(info.verb)
-        if info.verb == "create" and info.name and not info.subresource:
+        if bool(info.name) is not (info.verb in _NAMED) and not info.subresource and info.verb in _STRICT:
             raise errors.RouteMethodNotAllowed
         if handle is None or not verbs.offers(served, info.verb):
             raise errors.RouteMethodNotAllowed

@@ -1,5 +1,6 @@
 """The core group: its kinds."""
 
+from registry.core.configmaps import CONFIGMAPS
 from registry.core.namespaces import NAMESPACES
 from registry.core.secrets import SECRETS
 from registry.fields import count, first, first_of, flag, nothing, text
@@ -48,12 +49,7 @@ EVENTS = Kind(
 )
 
 KINDS = (
-    Kind(
-        group=GROUP,
-        plural="configmaps",
-        kind="ConfigMap",
-        short_names=("cm",),
-    ),
+    CONFIGMAPS,
     Kind(
         group=GROUP,
         plural="endpoints",

@@ -16,6 +16,8 @@ IMMUTABLE = "field is immutable"
 ORPHAN_DEPENDENTS = "orphan"
 FOREGROUND_DELETION = "foregroundDeletion"
 
+_STANDARD_FINALIZERS = frozenset({"kubernetes", ORPHAN_DEPENDENTS, FOREGROUND_DELETION})
+
 _ANNOTATIONS_LIMIT = 256 * 1024
 _FIELD_MANAGER_LIMIT = 128
 _SUBRESOURCE_LIMIT = 256
@@ -168,6 +170,16 @@ def _validate_finalizers(finalizers: Sequence[str], path: str) -> list[FieldErro
         detail = f"finalizer {ORPHAN_DEPENDENTS} and {FOREGROUND_DELETION} cannot be both set"
         errors.append(field.invalid(path, list(finalizers), detail))
     return errors
+
+
+def validate_builtin_finalizers(finalizers: Sequence[str], path: str = "metadata.finalizers") -> list[FieldError]:
+    """What built-in kinds demand beyond the common rules: a name without a domain is one of Kubernetes' own."""
+    detail = "name is neither a standard finalizer name nor is it fully qualified"
+    return [
+        field.invalid(f"{path}[{index}]", name, detail)
+        for index, name in enumerate(finalizers)
+        if "/" not in name and name not in _STANDARD_FINALIZERS
+    ]
 
 
 def _validate_no_new_finalizers(new: Meta, old: Meta, path: str) -> list[FieldError]:

@@ -1,0 +1,35 @@
+"""Config maps: text and bytes by key."""
+
+from dataclasses import dataclass
+
+from registry.core import data
+from registry.kind import Kind
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import field
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigMapStrategy(Strategy):
+    """Keys are unique over both kinds of data."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        texts, binaries = obj.get("data") or {}, obj.get("binaryData") or {}
+        errors = super().validate(context, obj)
+        for key in texts:
+            errors += [field.invalid(f"data[{key}]", key, message) for message in data.check_key(key)]
+            if key in binaries:
+                errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+        errors += data.validate_keys(binaries, "binaryData")
+        size = sum(len(value.encode()) for value in texts.values()) + data.bytes_in_base64(binaries)
+        if size > data.LIMIT:
+            errors.append(field.too_long("", data.LIMIT))
+        return errors
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + data.validate_frozen(new, old, ("data", "binaryData")) + self.validate(context, new)
+
+
+CONFIGMAPS = Kind(group="", plural="configmaps", kind="ConfigMap", short_names=("cm",), strategy=ConfigMapStrategy())
