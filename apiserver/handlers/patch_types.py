@@ -16,7 +16,7 @@ from apiserver.handlers.patched_objects import Report
 from apiserver.handlers.served import Served
 from apiserver.serializers import json_errors
 from registry.errors import BadRequest
-from registry.patch import documents, json_patch, merge
+from registry.patch import documents, json_patch, merge, strategic
 from registry.schema.errors import TOO_DEEP
 from storage.stored_object import Object, StoredObject
 
@@ -54,9 +54,24 @@ def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) 
     return _applied_to_json(_merge_patched, patch, served, current)
 
 
+def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+    """An object that is merged as the type wants it, with directives. Its type does not count."""
+    value = parsed(patch.text, "")
+    if mismatch := documents.object_mismatch(value):
+        raise BadRequest(mismatch)
+    strict_errors = documents.object_errors(patch.text, value) if patch.is_strict else ()
+    original, change = orjson.loads(served.view.item(current)), value or {}
+    try:
+        merged = strategic.merged(original, change, served.type.node)
+    except RecursionError:
+        raise BadRequest(TOO_DEEP) from None
+    return patched_objects.from_merged(merged, change, served, patch.report(strict_errors))
+
+
 PATCH_TYPES: Mapping[str, Apply] = {
     "application/json-patch+json": apply_json_patch,
     "application/merge-patch+json": apply_merge_patch,
+    "application/strategic-merge-patch+json": apply_strategic_merge_patch,
 }
 """By media type, in the order in which errors list them."""
 

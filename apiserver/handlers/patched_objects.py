@@ -10,6 +10,7 @@ from typing import Any
 
 from apiserver.handlers import decoding
 from apiserver.handlers.served import Served
+from registry import gotext
 from registry.errors import Invalid
 from registry.names import GroupKind, GroupVersionKind
 from registry.quoting import quote
@@ -38,7 +39,7 @@ class Report:
         if not strict_errors or self.field_validation == "Ignore":
             return
         if self.field_validation == "Strict":
-            raise invalid(shown(), f"strict decoding error: {', '.join(strict_errors)}")
+            raise _invalid(shown(), f"strict decoding error: {', '.join(strict_errors)}")
         for error in strict_errors:
             self.warn(error)
 
@@ -52,18 +53,32 @@ def from_json(value: Any, text: bytes, served: Served[Any], report: Report) -> O
     try:
         decoded = _decoded(value, text, served)
     except DecodeError as exc:
-        raise invalid(shown(), exc.message) from exc
+        raise _invalid(shown(), exc.message) from exc
     report.tell(decoded.strict_errors, shown)
-    return to_hub(decoded.obj, served)
+    return _to_hub(decoded.obj, served)
 
 
-def to_hub(obj: Object, served: Served[Any]) -> Object:
+def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Object:
+    """The hub object of what a strategic merge patch has made; errors show the patch. Raises Invalid."""
+
+    def shown() -> str:
+        return gotext.value_text(patch)
+
+    try:
+        decoded = served.type.convert(value)
+    except DecodeError as exc:
+        raise _invalid(shown(), exc.message) from exc
+    report.tell(decoded.strict_errors, shown)
+    return _to_hub(decoded.obj, served)
+
+
+def _to_hub(obj: Object, served: Served[Any]) -> Object:
     """The hub object of a decoded one, which is used up."""
     obj.setdefault("metadata", {})
     return served.view.to_hub(obj)
 
 
-def invalid(shown: str, why: str) -> Invalid:
+def _invalid(shown: str, why: str) -> Invalid:
     """The error for what is no object: it does not say what it was meant to be."""
     return invalid_of(GroupKind("", ""), "", [field.invalid("patch", shown, why)])
 
