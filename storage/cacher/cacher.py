@@ -101,7 +101,7 @@ class Cacher:
     # Writes
 
     async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
-        return await self._origin.create(key, obj, ttl=ttl)
+        return self._shown(await self._origin.create(key, obj, ttl=ttl))
 
     async def guaranteed_update(
         self,
@@ -112,13 +112,14 @@ class Cacher:
         preconditions: Preconditions | None = None,
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
-        return await self._origin.guaranteed_update(
+        updated = await self._origin.guaranteed_update(
             key,
             try_update,
             ignore_not_found=ignore_not_found,
             preconditions=preconditions,
             suggestion=self._newer(key, suggestion),
         )
+        return self._shown(updated)
 
     async def delete(
         self,
@@ -128,15 +129,16 @@ class Cacher:
         validate: Validate = accept,
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
-        return await self._origin.delete(
+        deleted = await self._origin.delete(
             key, preconditions=preconditions, validate=validate, suggestion=self._newer(key, suggestion)
         )
+        return self._shown(deleted)
 
     # Reads
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         if self._is_for_origin(resource_version) or not await self._freshness.suffices(resource_version):
-            return await self._origin.get(key, resource_version=resource_version)
+            return self._shown(await self._origin.get(key, resource_version=resource_version))
         stored = self._cache.get(key)
         if stored is None:
             raise KeyNotFound(key, self._cache.revision)
@@ -146,17 +148,19 @@ class Cacher:
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         listing.check(options)
         if _belongs_to_origin(options):
-            return await self._origin.get_list(key, options)
+            return await self._list_at_origin(key, options)
         await self.wait_until_ready()
         scope = self._scope(key, options)
         present = await self._freshness.present(scope, options.predicate, options.resource_version)
         if present is None:
-            return await self._origin.get_list(key, options)
+            return await self._list_at_origin(key, options)
         objects, revision = present
         return await page_of(objects, revision, key=key, options=options, clock=self._clock)
 
     async def count(self) -> int:
-        return len(self._cache.state) if self._start() else await self._origin.count()
+        if self._start() and await self._freshness.suffices(0):
+            return len(self._cache.state)
+        return await self._origin.count()
 
     # Watches
 
@@ -220,6 +224,16 @@ class Cacher:
         return scopes.narrowed(
             key, options.predicate, recursive=options.recursive, namespaced=self._resource.namespaced
         )
+
+    async def _list_at_origin(self, key: str, options: ListOptions) -> ListResult:
+        result = await self._origin.get_list(key, options)
+        self._freshness.saw(max((item.revision for item in result.items), default=0))
+        return result
+
+    def _shown(self, stored: StoredObject) -> StoredObject:
+        """What the origin has just given, which no later read may be older than."""
+        self._freshness.saw(stored.revision)
+        return stored
 
     def _newer(self, key: str, suggestion: StoredObject | None) -> StoredObject | None:
         """The best guess at the current object: the cache's, unless the caller has a newer one."""

@@ -1,7 +1,8 @@
 """Freshness: may a read be answered from the cache now, and if not, is it worth waiting?
 
 A read without a resource version asks the store for its revision (one question for all who ask at the same time) and
-waits until the cache has come there. A read of version N waits for N.
+waits until the cache has come there. A read of version N waits for N. Any read waits for what this process has shown
+or written before: those events are on their way to the cache, whatever its watch may be trusted for.
 
 Must hold: a True means that the cache has everything up to what the read demands. Where the cache cannot know that
 (the store's progress is not to be trusted, or its watch is down) or does not get there in time, the origin is read.
@@ -43,6 +44,7 @@ class Freshness:
         self._check = check
         self._progress = progress
         self._clock = clock
+        self._shown = 0
         self._consistent = 0
         self._waited = 0
         self._fallbacks = 0
@@ -51,9 +53,13 @@ class Freshness:
         """Whether the cache can answer a read of this version; False sends it to the origin. Raises FutureRevision."""
         if resource_version is None:
             return await self._is_newest()
-        if resource_version <= self._cache.revision:
-            return True
-        return await self._has_reached(resource_version)
+        if resource_version > self._cache.revision:
+            return await self._has_reached(resource_version)
+        return self._shown <= self._cache.revision or await self._has_caught_up()
+
+    def saw(self, revision: int) -> None:
+        """Somebody was shown, past the cache, what an object became at this revision."""
+        self._shown = max(self._shown, revision)
 
     async def present(
         self, scope: str, predicate: SelectionPredicate, resource_version: int | None
@@ -82,6 +88,15 @@ class Freshness:
             self._waited += 1
             if await self._arrives(revision):
                 return True
+        self._fallbacks += 1
+        return False
+
+    async def _has_caught_up(self) -> bool:
+        self._waited += 1
+        expected = self._cache.mark.expect(self._shown)
+        if self._reflector.is_following and await within(PATIENCE_SECONDS, expected, self._clock):
+            return True
+        expected.cancel()
         self._fallbacks += 1
         return False
 

@@ -10,6 +10,7 @@ from storage.clock import ManualClock
 from storage.errors import FutureRevision, KeyNotFound, Unavailable
 from storage.interface import ListOptions, Match
 from storage.kv.memory import MemoryKV
+from storage.store import Store
 from storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
@@ -235,11 +236,11 @@ async def test_without_reliable_progress_a_cache_that_is_in_step_answers_lists(
     assert origin.requests["list"] == before
 
 
-async def test_any_version_is_whatever_is_there(cacher: Cacher, origin: Troubled) -> None:
+async def test_any_version_is_whatever_is_there(cacher: Cacher, store: Store, origin: Troubled) -> None:
     created = await create(cacher, "a", color="red")
     await cacher.get_list("", ListOptions())
     origin.hold_events()
-    await set_spec(cacher, created, color="blue")
+    await set_spec(store, created, color="blue")
     origin.failure = Unavailable("no route to the store")
 
     found = await cacher.get("default/a", resource_version=0)
@@ -247,6 +248,39 @@ async def test_any_version_is_whatever_is_there(cacher: Cacher, origin: Troubled
 
     assert found.json == created.json
     assert [item.json for item in listed.items] == [created.json]
+
+
+async def test_no_read_is_older_than_what_this_server_has_written(cacher: Cacher, origin: Troubled) -> None:
+    created = await create(cacher, "a", color="red")
+    await cacher.get_list("", ListOptions())
+    origin.hold_events()
+    updated = await set_spec(cacher, created, color="blue")
+
+    reading = [
+        asyncio.ensure_future(cacher.get("default/a", resource_version=version)) for version in (0, created.revision)
+    ]
+    await some_turns()
+    were_waiting = not any(read.done() for read in reading)
+    origin.release_events()
+
+    assert were_waiting
+    assert [item.json for item in await in_time(asyncio.gather(*reading))] == [updated.json] * 2
+
+
+async def test_no_read_is_older_than_what_was_read_from_the_store(
+    cacher: Cacher, store: Store, origin: Troubled, elapse: Elapse
+) -> None:
+    origin.has_reliable_progress = False
+    created = await create(cacher, "a", color="red")
+    await cacher.wait_until_ready()
+    origin.hold_events()
+    updated = await set_spec(store, created, color="blue")
+
+    shown = await cacher.get_list("", ListOptions())
+    later = await while_time_goes_by(cacher.get("default/a", resource_version=0), elapse)
+
+    assert [item.json for item in shown.items] == [updated.json]
+    assert later.json == updated.json
 
 
 async def test_a_version_that_has_been_reached_is_not_asked_for(cacher: Cacher, origin: Troubled) -> None:

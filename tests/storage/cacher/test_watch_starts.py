@@ -39,11 +39,11 @@ async def test_a_watch_without_a_version_begins_with_the_newest_state(cacher: Ca
     assert (event.type, event.object.json) == (ADDED, updated.json)
 
 
-async def test_a_watch_of_any_version_begins_with_what_is_there(cacher: Cacher, origin: Troubled) -> None:
+async def test_a_watch_of_any_version_begins_with_what_is_there(cacher: Cacher, store: Store, origin: Troubled) -> None:
     created = await create(cacher, "a", color="red")
     await cacher.get_list("", ListOptions())
     origin.hold_events()
-    updated = await set_spec(cacher, created, color="blue")
+    updated = await set_spec(store, created, color="blue")
 
     watcher = await Watcher.on(cacher, resource_version=0)
     state = await watcher.take(1)
