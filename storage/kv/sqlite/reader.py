@@ -31,7 +31,7 @@ class Reader:
         self._range_workers = ranges
         self._faults = faults
         self._waiting: list[_Waiting] = []
-        self._counts: Counter[str] = Counter()
+        self._counts = Counter(gets=0, ranges=0, replays=0)
 
     async def get(self, key: bytes, *, revision: int) -> GetResult:
         future: asyncio.Future[GetResult] = self._loop.create_future()

@@ -59,7 +59,7 @@ class Writer:
         self._is_busy = False
         self._is_chore_next = False
         self._log_bytes = 0
-        self._counts: Counter[str] = Counter()
+        self._counts = Counter(groups=0, commands=0, failures=0)
 
     async def submit(self, command: Command) -> Any:
         """The command's result, once it is durable."""
