@@ -15,6 +15,7 @@ from apiserver.context import RequestContext
 from apiserver.draining import Draining
 from apiserver.handlers import create, delete, delete_collection, get, list, patch, update, verbs, watch
 from apiserver.handlers.served import Served, ServedPaths
+from apiserver.request_info import RequestInfo
 from registry import errors
 from registry.quoting import quote
 from registry.validation import names
@@ -54,13 +55,8 @@ class Resources:
         served = self._served.get((info.group, info.version, path))
         if served is None or len(info.parts) > _LONGEST:
             return self._missing(context)
-        if request.method == hdrs.METH_HEAD:
-            raise errors.RouteMethodNotAllowed
-        if info.name and (wrong := names.is_path_segment(info.name, False)):
-            raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")
+        _check_route(request.method, info)
         handle = self._handlers.get(info.verb)
-        if bool(info.name) is not (info.verb in _NAMED) and not info.subresource and info.verb in _STRICT:
-            raise errors.RouteMethodNotAllowed
         if handle is None or not verbs.offers(served, info.verb):
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
@@ -72,3 +68,15 @@ class Resources:
         if any(context.path.startswith(root) for root in self._roots):
             raise errors.RouteNotFound
         return responses.not_found(context)
+
+
+def _check_route(method: str, info: RequestInfo) -> None:
+    """Whether there can be such a route at all: the method, the name and the subresource must go together."""
+    if info.verb == "proxy" or (info.verb == "watch" and info.subresource):
+        raise errors.RouteNotFound
+    if method == hdrs.METH_HEAD or (info.verb == "watch" and method != hdrs.METH_GET):
+        raise errors.RouteMethodNotAllowed
+    if info.verb in _STRICT and not info.subresource and bool(info.name) is not (info.verb in _NAMED):
+        raise errors.RouteMethodNotAllowed
+    if info.name and (wrong := names.is_path_segment(info.name, False)):
+        raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")

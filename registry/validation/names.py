@@ -30,13 +30,17 @@ class Format:
     examples: Sequence[str]
     limit: int = 0
     unit: str = "characters"
+    has_no_dots: bool = False
+    """Whether a value with dots, right but for them, is told just that."""
 
     def check(self, value: str) -> list[str]:
         """What is wrong with a value."""
         errors = []
         if self.limit and len(value.encode(errors="surrogateescape")) > self.limit:
             errors.append(f"must be no more than {self.limit} {self.unit}")
-        if not re.fullmatch(self.pattern, value):
+        if self.has_no_dots and "." in value and all(re.fullmatch(self.pattern, part) for part in value.split(".")):
+            errors.append("must not contain dots")
+        elif not re.fullmatch(self.pattern, value):
             errors.append(regex_error(self.message, self.pattern, *self.examples))
         return errors
 
@@ -51,6 +55,7 @@ DNS1123_LABEL = Format(
     "and must start and end with an alphanumeric character",
     ("my-name", "123-abc"),
     63,
+    has_no_dots=True,
 )
 DNS1123_SUBDOMAIN = Format(
     _SUBDOMAIN,
