@@ -13,6 +13,7 @@ from aiohttp import web
 from apiserver import responses
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
+from registry.errors import StatusError
 from registry.generic.interpret import Operation, status_error
 from registry.names import GroupResource
 from storage.errors import StorageError
@@ -35,7 +36,6 @@ class WatchStream:
         self._encode = encode
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes] = []
-        self._is_over = False
         self._over = asyncio.Event()
 
     @property
@@ -53,9 +53,13 @@ class WatchStream:
 
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:
-            failure = status_error(reason, Operation(GroupResource("", ""), "watch"))
-            event = {"type": "ERROR", "object": failure.status()}
-            self._write(chunk(responses.dump(event, is_pretty=False)))
+            self.fail(status_error(reason, Operation(GroupResource("", ""), "watch")))
+        self._over.set()
+
+    def fail(self, failure: StatusError) -> None:
+        """Tell the client what went wrong, as the last event."""
+        event = {"type": "ERROR", "object": failure.status()}
+        self._write(chunk(responses.dump(event, is_pretty=False)))
         self._over.set()
 
     async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:

@@ -29,7 +29,11 @@ async def handle(
     resource_request = rest_request(context, served)
     options = await _settled(served, resource_request, selected)
     stream = streams.WatchStream(request, context, frames_of(served.view, chosen, context))
-    watch = await served.storage.watch(resource_request, options, stream, name="")
+    try:
+        watch = await served.storage.watch(resource_request, options, stream, name="")
+    except errors.Expired as exc:
+        stream.fail(exc)
+        return await stream.run(seconds, draining)
     try:
         return await stream.run(seconds, draining)
     finally:
