@@ -19,6 +19,7 @@ from registry.admission.interface import Admission
 from registry.kind import Kind
 from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, check_delete
+from registry.quoting import quote
 from registry.schema import Catalog
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import names, object_meta
@@ -35,6 +36,8 @@ from storage.interface import (
     WatchSink,
 )
 from storage.stored_object import Object, StoredObject
+
+_MAX_RESOURCE_VERSION = 2**64 - 1
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -253,6 +256,7 @@ def _keep(new: dict[str, Any], old: dict[str, Any], name: str) -> None:
 
 
 def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
+    new.pop("selfLink", None)
     if not new.get("uid") and "uid" in old:
         new["uid"] = old["uid"]
     for name in ("creationTimestamp", "deletionTimestamp"):
@@ -260,6 +264,17 @@ def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
             new[name] = old[name]
     if old.get("deletionGracePeriodSeconds") is not None and new.get("deletionGracePeriodSeconds") is None:
         new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
+
+
+def parse_resource_version(text: str) -> int:
+    """A resourceVersion of an object; 0 when there is none. Raises a bare StatusError, as kube-apiserver does."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit()):
+        raise errors.StatusError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
+    if len(text) > len(str(_MAX_RESOURCE_VERSION)) or int(text) > _MAX_RESOURCE_VERSION:
+        raise errors.StatusError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)

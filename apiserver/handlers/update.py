@@ -9,7 +9,7 @@ from apiserver.context import RequestContext
 from apiserver.handlers import decoding, output
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
-from registry import objects
+from registry import objects, owner_references
 from registry.errors import BadRequest
 from registry.options import check_update
 from registry.rest import UpdatedObject, Updater
@@ -25,6 +25,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     check_update(options)
     obj = decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
     _check_identity(obj, context)
+    owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")
     updated = UpdatedObject(_Replacement(obj).make, Preconditions(uid=uid) if uid else None)
     result = await served.storage.update(rest_request(context, served), context.info.name, updated, options)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from registry import errors, rest
+from registry import errors, owner_references, rest
 from registry.admission.interface import Admission, Attributes, Chain, Operation
 from registry.generic import deletion, interpret
 from registry.generic.deleter import Deleter
@@ -115,7 +115,7 @@ class Store:
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
         rest.settle_namespace(obj, request, self.kind)
         attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
-        await self.admission.mutate(attributes)
+        await self._mutate(attributes, obj)
         prefix = "" if _name(obj) else obj["metadata"].get("generateName", "")
         if not prefix:
             return await self._create_named(attributes, request, options)
@@ -210,8 +210,8 @@ class Store:
             dry_run=options.dry_run, field_manager=options.field_manager, field_validation=options.field_validation
         )
         attributes = self.attributes(Operation.CREATE, request, create_options, name=name, obj=obj)
-        await self.admission.mutate(attributes)
-        obj["metadata"].pop("resourceVersion", None)
+        await self._mutate(attributes, obj)
+        rest.parse_resource_version(obj["metadata"].pop("resourceVersion", ""))
         rest.fill_system_fields(obj, now=self.clock.now())
         rest.before_create(self.kind, self.strategy, request=request, obj=obj)
         await self.admission.validate(attributes)
@@ -220,7 +220,7 @@ class Store:
         self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions
     ) -> None:
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
-        await self.admission.mutate(attributes)
+        await self._mutate(attributes, new)
         self._check_resource_version(name, new["metadata"], old["metadata"])
         rest.before_update(self.kind, self.strategy, request=request, new=new, old=old)
         await self.admission.validate(attributes)
@@ -228,9 +228,9 @@ class Store:
             raise _EmptiedFinalizers(new)
 
     def _check_resource_version(self, name: str, new: dict[str, Any], old: dict[str, Any]) -> None:
-        given = new.get("resourceVersion", "")
-        if given not in {"", "0"}:
-            if given != old["resourceVersion"]:
+        given = rest.parse_resource_version(new.get("resourceVersion", ""))
+        if given:
+            if given != int(old["resourceVersion"]):
                 raise errors.Conflict(self.kind.resource, name, why=rest.MODIFIED)
         elif self.strategy.allows_unconditional_update:
             new["resourceVersion"] = old["resourceVersion"]
@@ -268,6 +268,10 @@ class Store:
         return result
 
     # What all of them need
+
+    async def _mutate(self, attributes: Attributes, obj: Object) -> None:
+        await self.admission.mutate(attributes)
+        owner_references.drop_duplicates(obj["metadata"], attributes.warn, is_after_admission=True)
 
     def attributes(
         self,
