@@ -103,7 +103,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         authenticate_token=tokens.get,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
-        served=served.index(assemble(storage.storage_for, clock=clock, types=types), types),
+        served=served.index(assemble(storage.storage_for, clock=clock, types=types), types, clock),
     )
 
 

@@ -7,6 +7,7 @@ response's own end sends.
 """
 
 import asyncio
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -27,13 +28,21 @@ def chunk(body: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(body), body)
 
 
+class Frames(NamedTuple):
+    """How batches become chunks: the first one of a stream may have to say more than the others."""
+
+    first: Encoder
+    rest: Encoder
+
+
 class WatchStream:
     """Delivers to one HTTP response."""
 
-    def __init__(self, request: web.BaseRequest, context: RequestContext, encode: Encoder) -> None:
+    def __init__(self, request: web.BaseRequest, context: RequestContext, frames: Frames) -> None:
         self._request = request
         self._context = context
-        self._encode = encode
+        self._frames = frames
+        self._encode = frames.first
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes] = []
         self._over = asyncio.Event()
@@ -50,6 +59,7 @@ class WatchStream:
 
     def deliver(self, batch: WatchBatch) -> None:
         self._write(batch.encoded(self._encode))
+        self._encode = self._frames.rest
 
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:

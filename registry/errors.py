@@ -163,6 +163,13 @@ class NotAcceptable(StatusError):
         super().__init__(f"only the following media types are accepted: {', '.join(media_types)}")
 
 
+class NotTransformable(StatusError):
+    """What was found cannot be turned into what the client accepts."""
+
+    code = 406
+    reason = "NotAcceptable"
+
+
 class RouteNotAcceptable(StatusError):
     """None of the media types that the client accepts is one that the path can answer with at all."""
 

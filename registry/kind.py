@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from registry.names import GroupKind, GroupResource
+from registry.printing.columns import Columns
 from registry.strategy import Strategy
 from storage.stored_object import Object
 
@@ -60,6 +61,8 @@ class Kind:
     """What a field selector hears of a field that this kind, which has fields of its own, does not offer."""
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
+    columns: Columns | None = None
+    """How tables show it; None when registry/printing/printers.py says so."""
     deprecation: str = ""
     """The warning that every request for it gets."""
     ttl_seconds: int = 0

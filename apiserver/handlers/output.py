@@ -15,6 +15,7 @@ from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
 from apiserver.context import RequestContext
+from apiserver.handlers import transforms
 from apiserver.handlers.served import Served
 from apiserver.negotiation import Format
 from apiserver.serializers import yaml
@@ -51,7 +52,12 @@ async def respond_object(
     if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
         return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
-    obj = served.view.versioned(found.decode()) if isinstance(found, StoredObject) else found
+    transform = transforms.of(chosen, context.query)
+    obj = found.decode() if isinstance(found, StoredObject) else found
+    if transform is not None and obj.get("kind") != "Status":
+        obj = transforms.one(transform, served, obj)
+    elif isinstance(found, StoredObject):
+        obj = served.view.versioned(obj)
     return await respond_value(request, context, obj, chosen, status=status)
 
 
@@ -60,6 +66,10 @@ async def respond_list(
 ) -> web.StreamResponse:
     """The items of a list, without their types."""
     metadata = list_metadata(result)
+    transform = transforms.of(chosen, context.query)
+    if transform is not None:
+        value = transforms.many(transform, served, metadata, result.items)
+        return await respond_value(request, context, value, chosen)
     items = [served.view.item(item) for item in result.items]
     if _is_plain(request, context, chosen):
         head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (

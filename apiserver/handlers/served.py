@@ -3,31 +3,40 @@
 Built once from the providers' storages; looked up for every request. Knows the registry's contracts, no verb.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from apiserver import negotiation
 from registry.kind import Kind
-from registry.names import GroupResource
+from registry.names import GroupKind, GroupResource
+from registry.printing.columns import Columns
+from registry.printing.printers import columns_of
 from registry.rest import RESTStorage
 from registry.schema import Catalog, ObjectType
 from registry.view import View
+from storage.clock import Clock
 from storage.stored_object import Object
+
+_WITH_TABLES = frozenset({"", "status", "scale"})
 
 S = TypeVar("S", bound=RESTStorage, covariant=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Served(Generic[S]):
-    """A resource or subresource in one version. `type` is the schema of what it takes and gives."""
+    """A resource or subresource in one version. `type` is the schema of what it takes and gives.
+
+    There is one for each path: what is remembered by it is remembered once.
+    """
 
     version: str
     subresource: str
     storage: S
     view: View
     types: Catalog
+    clock: Clock
 
     @cached_property
     def type(self) -> ObjectType:
@@ -44,25 +53,40 @@ class Served(Generic[S]):
 
     @cached_property
     def allows(self) -> negotiation.Allows:
-        """What its objects can be turned into."""
-        return negotiation.allows_metadata_and_tables
+        """What its objects can be turned into: tables only where there is something to read again."""
+        if self.subresource in _WITH_TABLES and hasattr(self.storage, "get"):
+            return negotiation.allows_metadata_and_tables
+        return negotiation.allows_metadata
+
+    @cached_property
+    def columns(self) -> Columns:
+        """How tables show its objects."""
+        kind = self.view.object_kind
+        if kind.kind == self.kind.kind and self.kind.columns is not None:
+            return self.kind.columns
+        return columns_of(GroupKind(kind.group, kind.kind))
+
+    @cached_property
+    def column_definitions(self) -> Sequence[Object]:
+        """The columns as tables carry them."""
+        return self.columns.definitions(self.types.definitions)
 
 
 ServedPaths = Mapping[tuple[str, str, str], Served[Any]]
 """By group, version and path (`pods`, `pods/status`)."""
 
 
-def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Catalog) -> ServedPaths:
+def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Catalog, clock: Clock) -> ServedPaths:
     """Everything that is served, from the storages of each group by version and path."""
     return {
-        (group, version, path): _served(version, path, storage, types)
+        (group, version, path): _served(version, path, storage, types, clock)
         for group, versions in groups.items()
         for version, paths in versions.items()
         for path, storage in paths.items()
     }
 
 
-def _served(version: str, path: str, storage: RESTStorage, types: Catalog) -> Served[RESTStorage]:
+def _served(version: str, path: str, storage: RESTStorage, types: Catalog, clock: Clock) -> Served[RESTStorage]:
     is_own = storage.object_kind(version).kind == storage.kind.kind
     conversion = storage.kind.conversions.get(version) if is_own else None
     object_kind = storage.object_kind(version)
@@ -70,4 +94,4 @@ def _served(version: str, path: str, storage: RESTStorage, types: Catalog) -> Se
     def canonical(obj: Object) -> Object:
         return types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
 
-    return Served(version, path.partition("/")[2], storage, View(object_kind, canonical, conversion), types)
+    return Served(version, path.partition("/")[2], storage, View(object_kind, canonical, conversion), types, clock)

@@ -7,7 +7,7 @@ from aiohttp import hdrs, web
 from apiserver import negotiation, parameters, streams
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
-from apiserver.handlers import output
+from apiserver.handlers import output, transforms
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
 from apiserver.handlers.watch_frames import frames_of
@@ -26,9 +26,10 @@ async def handle(
     chosen = _negotiated(request, served)
     selected = parameters.selection(context.query, served.kind, is_watch=True, name=context.info.name)
     seconds = selected.timeout_seconds or random.uniform(_MIN_SECONDS, 2 * _MIN_SECONDS)  # noqa: S311 - spreads load
+    frames = frames_of(served, transforms.of(chosen, context.query))
     resource_request = rest_request(context, served)
     options = await _settled(served, resource_request, selected)
-    stream = streams.WatchStream(request, context, frames_of(served.view, chosen, context))
+    stream = streams.WatchStream(request, context, frames)
     try:
         watch = await served.storage.watch(resource_request, options, stream, name="")
     except errors.Expired as exc:

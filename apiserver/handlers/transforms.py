@@ -1,0 +1,98 @@
+"""Transforms: what a handler has found as a Table or as partial metadata, when the client asks for one of them.
+
+Must hold: which form it is was settled by negotiation; what stands in the query is looked at when the answer is
+written, after the work is done; a Status stays a Status.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from apiserver import negotiation, parameters
+from apiserver.handlers.served import Served
+from apiserver.negotiation import Format
+from apiserver.urls import Query
+from registry import errors
+from registry.names import GroupVersionKind
+from registry.printing import tables
+from registry.validation import field
+from storage.stored_object import Object, StoredObject
+
+_NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
+_INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})
+_GO_PACKAGES: Mapping[str, str] = {"": "core", "events.k8s.io": "core"}
+"""Where Go keeps the types of a group, when it is not the first word of the group's name."""
+
+
+class Transform(NamedTuple):
+    """A form of meta.k8s.io: its kind and apiVersion, and how much of an object a table's row brings."""
+
+    kind: str
+    api_version: str
+    include: str = ""
+
+    def with_metadata(self) -> "Transform":
+        """The same with rows that bring at least their metadata."""
+        return self if self.include == _OBJECT else self._replace(include=_METADATA)
+
+
+def of(chosen: Format, query: Query) -> Transform | None:
+    """What the client wants its objects to be turned into. Raises BadRequest."""
+    if chosen.target is None:
+        return None
+    include = ""
+    if chosen.target.kind == negotiation.TABLE:
+        include = parameters.text(query, "includeObject")
+        if include not in _INCLUDES:
+            wrong = field.invalid("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")
+            raise errors.BadRequest(f"Unable to convert to Table as requested: {wrong}")
+    return Transform(chosen.target.kind, chosen.target.api_version, include)
+
+
+def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
+    """One hub object in the wanted form; it is used up. Raises NotTransformable."""
+    if transform.kind == negotiation.TABLE:
+        version = obj["metadata"].get("resourceVersion")
+        metadata = {"resourceVersion": version} if version else {}
+        return _table(transform, served, metadata, [obj])
+    if transform.kind == negotiation.PARTIAL:
+        return tables.partial(transform.api_version, obj)
+    found = _go_type(served.view.object_kind)
+    raise errors.NotTransformable(
+        f"you requested PartialObjectMetadataList, but the requested object is not a list ({found})"
+    )
+
+
+def many(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> Object:
+    """A list in the wanted form. Raises NotTransformable."""
+    if transform.kind == negotiation.PARTIAL:
+        found = _go_type(served.view.list_kind)
+        raise errors.NotTransformable(
+            f"you requested PartialObjectMetadata, but the requested object is a list ({found})"
+        )
+    decoded = [item.decode() for item in items]
+    if transform.kind == negotiation.TABLE:
+        return _table(transform, served, metadata, decoded)
+    return tables.partial_list(transform.api_version, metadata, decoded)
+
+
+def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -> Object:
+    """The row of a hub object, which is used up."""
+    made = tables.row(served.columns, obj, now=now)
+    if transform.include == _OBJECT:
+        made["object"] = served.view.versioned(obj)
+    elif transform.include == _NONE:
+        made["object"] = None
+    else:
+        made["object"] = tables.partial(transform.api_version, obj)
+    return made
+
+
+def _table(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[Object]) -> Object:
+    now = served.clock.now()
+    rows = [row(transform, served, item, now=now) for item in items]
+    return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=rows)
+
+
+def _go_type(kind: GroupVersionKind) -> str:
+    package = _GO_PACKAGES.get(kind.group) or kind.group.partition(".")[0]
+    return f"*{package}.{kind.kind}"

@@ -1,0 +1,1 @@
+"""Printing: objects as rows of tables, for people."""

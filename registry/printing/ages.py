@@ -1,0 +1,59 @@
+"""Ages: how long ago something was, in the few letters that tables have room for.
+
+Pure. Must hold: the further away, the coarser, with the limits at which kubectl changes units.
+"""
+
+from datetime import datetime
+from typing import Any
+
+UNKNOWN = "<unknown>"
+
+_MINUTE = 60
+_HOUR = 60 * _MINUTE
+_DAY = 24 * _HOUR
+_YEAR = 365 * _DAY
+
+
+def since(timestamp: Any, now: float) -> str:
+    """The time since a timestamp of an object; it may not be set."""
+    return duration(now - seconds_of(timestamp)) if timestamp else UNKNOWN
+
+
+def seconds_of(timestamp: str) -> float:
+    """The seconds since the epoch of a timestamp."""
+    return datetime.fromisoformat(timestamp).timestamp()
+
+
+def duration(seconds: float) -> str:
+    """A duration. A little less than nothing is nothing: clocks differ.
+
+    >>> [duration(seconds) for seconds in (-1, 119, 130, 4 * _HOUR, 3 * _DAY + _HOUR, 3 * _YEAR)]
+    ['0s', '119s', '2m10s', '4h', '3d1h', '3y']
+    """
+    whole = int(seconds)
+    if whole < -1:
+        return "<invalid>"
+    if whole < 2 * _MINUTE:
+        return f"{max(whole, 0)}s"
+    if whole < 10 * _MINUTE:
+        return _two(whole, (_MINUTE, "m"), (1, "s"))
+    if whole < 3 * _HOUR:
+        return f"{whole // _MINUTE}m"
+    if whole < 8 * _HOUR:
+        return _two(whole, (_HOUR, "h"), (_MINUTE, "m"))
+    if whole < 2 * _DAY:
+        return f"{whole // _HOUR}h"
+    if whole < 8 * _DAY:
+        return _two(whole, (_DAY, "d"), (_HOUR, "h"))
+    if whole < 2 * _YEAR:
+        return f"{whole // _DAY}d"
+    if whole < 8 * _YEAR:
+        return _two(whole, (_YEAR, "y"), (_DAY, "d"))
+    return f"{whole // _YEAR}y"
+
+
+def _two(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    """In two units, the smaller one only if there is something of it."""
+    count, rest = divmod(seconds, large[0])
+    rest //= small[0]
+    return f"{count}{large[1]}{rest}{small[1]}" if rest else f"{count}{large[1]}"

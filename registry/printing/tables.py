@@ -1,0 +1,44 @@
+"""Tables and partial metadata: the two forms of meta.k8s.io in which every object can be shown.
+
+Pure. The shapes alone: columns come from columns.py, the choice of a form from the client.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from registry.printing.columns import Columns
+from storage.stored_object import Object
+
+PARTIAL = "PartialObjectMetadata"
+
+
+def table(
+    api_version: str, metadata: Object, *, definitions: Sequence[Object] | None, rows: Sequence[Object]
+) -> Object:
+    """A table. Definitions are None for all but the first table of a watch."""
+    return {
+        "kind": "Table",
+        "apiVersion": api_version,
+        "metadata": metadata,
+        "columnDefinitions": definitions,
+        "rows": rows,
+    }
+
+
+def row(columns: Columns, obj: Object, *, now: float) -> Object:
+    """The row of an object, still without the object."""
+    made: Object = {"cells": columns.cells(obj, now)}
+    if conditions := columns.conditions(obj):
+        made["conditions"] = conditions
+    return made
+
+
+def partial(api_version: str, obj: Object) -> Object:
+    """An object's metadata alone."""
+    return {"kind": PARTIAL, "apiVersion": api_version, "metadata": obj["metadata"]}
+
+
+def partial_list(api_version: str, metadata: Object, items: Sequence[Object]) -> Object:
+    """Many objects' metadata. An empty list says null: so it is upstream."""
+    shown: list[Any] = [partial(api_version, item) for item in items]
+    return {"kind": f"{PARTIAL}List", "apiVersion": api_version, "metadata": metadata, "items": shown or None}
