@@ -99,6 +99,7 @@ class WatchCache:
             "revision": self.revision,
             "objects": len(self.state),
             "events_applied": self._events,
+            "waiting_readers": len(self.mark),
             "window": self.window.statistics(),
         }
 
