@@ -85,7 +85,6 @@ class Cacher:
             clock=clock,
         )
         self._watches = Watches(
-            origin,
             self._cache,
             freshness=self._freshness,
             fanout=self._fanout,
@@ -148,12 +147,12 @@ class Cacher:
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         listing.check(options)
         if _belongs_to_origin(options):
-            return await self._list_at_origin(key, options)
+            return await self._freshness.list_at_origin(key, options)
         await self.wait_until_ready()
         scope = self._scope(key, options)
         present = await self._freshness.present(scope, options.predicate, options.resource_version)
         if present is None:
-            return await self._list_at_origin(key, options)
+            return await self._freshness.list_at_origin(key, options)
         objects, revision = present
         return await page_of(objects, revision, key=key, options=options, clock=self._clock)
 
@@ -224,11 +223,6 @@ class Cacher:
         return scopes.narrowed(
             key, options.predicate, recursive=options.recursive, namespaced=self._resource.namespaced
         )
-
-    async def _list_at_origin(self, key: str, options: ListOptions) -> ListResult:
-        result = await self._origin.get_list(key, options)
-        self._freshness.saw(max((item.revision for item in result.items), default=0))
-        return result
 
     def _shown(self, stored: StoredObject) -> StoredObject:
         """What the origin has just given, which no later read may be older than."""

@@ -17,7 +17,7 @@ from storage.cacher.revision_check import RevisionCheck
 from storage.cacher.watch_cache import WatchCache
 from storage.clock import Clock
 from storage.errors import FutureRevision
-from storage.interface import Origin
+from storage.interface import ListOptions, ListResult, Origin
 from storage.selection import SelectionPredicate
 from storage.stored_object import StoredObject
 
@@ -69,6 +69,12 @@ class Freshness:
             return None
         await hydrate(self._cache.unread(scope, predicate), self._clock)
         return self._cache.candidates(scope, predicate), self._cache.revision
+
+    async def list_at_origin(self, key: str, options: ListOptions) -> ListResult:
+        """The list past the cache, which no later read may be older than."""
+        result = await self._origin.get_list(key, options)
+        self.saw(max((item.revision for item in result.items), default=0))
+        return result
 
     def statistics(self) -> Mapping[str, int]:
         return {

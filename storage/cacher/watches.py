@@ -17,7 +17,7 @@ from storage.cacher.freshness import Freshness
 from storage.cacher.watch_cache import WatchCache
 from storage.clock import Clock
 from storage.errors import FutureRevision, StorageError
-from storage.interface import ListOptions, Match, Origin, WatchOptions, WatchSink
+from storage.interface import ListOptions, Match, WatchOptions, WatchSink
 from storage.stored_object import StoredObject
 from storage.tasks import Tasks
 
@@ -29,7 +29,6 @@ class Watches:
 
     def __init__(
         self,
-        origin: Origin,
         cache: WatchCache,
         *,
         freshness: Freshness,
@@ -39,7 +38,6 @@ class Watches:
         clock: Clock,
         tasks: Tasks,
     ) -> None:
-        self._origin = origin
         self._cache = cache
         self._freshness = freshness
         self._fanout = fanout
@@ -99,5 +97,5 @@ class Watches:
             predicate=options.predicate,
             recursive=options.recursive,
         )
-        listed = await self._origin.get_list(key, list_options)
+        listed = await self._freshness.list_at_origin(key, list_options)
         return listed.items, listed.revision
