@@ -4,6 +4,7 @@ Must hold: the store's revision moves only with a commit that succeeded; a faile
 later one could build on.
 """
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -67,15 +68,14 @@ class Committer:
         changes_before = connection.total_changes
         is_commit = False
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            _begin(connection)
             results = [_apply(command, transaction) for command in commands]
             transaction.flush()
             self._before_commit()
             is_commit = True
             connection.execute("COMMIT")
         except Exception as exc:  # noqa: BLE001 - it belongs to those who wait for the commands
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            _roll_back(connection)
             if len(commands) > 1 and self._is_worth_a_retry(exc):
                 return self._commit_each(connection, commands)
             return Committed([Failure(exc, is_commit)] * len(commands), (), self._revision)
@@ -104,3 +104,16 @@ def _apply(command: Command, transaction: Transaction) -> Any:
         return command.apply(transaction)
     except StorageError as exc:
         return Failure(exc)
+
+
+def _begin(connection: Connection) -> None:
+    if connection.in_transaction:  # a rollback has failed, for the same reason perhaps as the group before it
+        connection.execute("ROLLBACK")
+    connection.execute("BEGIN IMMEDIATE")
+
+
+def _roll_back(connection: Connection) -> None:
+    """Most failures have ended the transaction already."""
+    if connection.in_transaction:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")

@@ -65,7 +65,8 @@ class Workers:
             self._start_thread()
         self._returned.clear()
         self._jobs.put((job, settle))
-        self._returned.wait(self._patience.first)
+        if self._outstanding <= self._limit:  # else it has to queue behind others
+            self._returned.wait(self._patience.first)
         if self._timer is None:
             self._timer = self._loop.call_later(self._patience.pause, self._lend)
 

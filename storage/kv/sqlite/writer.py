@@ -27,7 +27,7 @@ from storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
-_GROUP_COMMANDS = 1024
+_GROUP_COMMANDS = 256
 _GROUP_BYTES = 8 << 20
 
 T = TypeVar("T")
