@@ -1,7 +1,7 @@
-"""MemoryKV: the kv contract in this process' memory, for tests, for throw-away servers and as the model of the others.
+"""MemoryKV: the kv contract in this process' memory, for tests and for servers that may forget everything.
 
-A whole engine but for durability: what it knows ends with the process. Writes cost O(log n) in the number of keys; a
-write without a compaction behind it costs memory, as everywhere. Time comes from the clock that is handed in.
+A whole engine but for durability: what it knows ends with the process. A write costs O(log n) in the number of keys,
+and memory until a compaction. Time comes from the clock that is handed in.
 
 Must hold: nothing suspends between a comparison and its write, so that every write is one step of the event loop.
 """
