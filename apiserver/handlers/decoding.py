@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 from apiserver import bodies, negotiation, parameters
 from apiserver.context import RequestContext
 from apiserver.handlers.served import Served
-from apiserver.serializers import json_errors, yaml
+from apiserver.serializers import json_errors, protobuf, yaml
 from registry import errors
 from registry.names import GroupVersionKind
 from registry.options import DeleteOptions
@@ -34,8 +34,7 @@ def decode_object(
 ) -> Object:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
-    text = _as_json(body, request, expected)
-    value = _parsed(text, body, expected)
+    value, text = _read(body, request, served)
     kind = _kind_of(value, expected)
     try:
         decoded = served.type.decode(value, text=text)
@@ -46,17 +45,22 @@ def decode_object(
     return served.view.to_hub(decoded.obj)
 
 
-def _as_json(body: bytes, request: web.BaseRequest, expected: GroupVersionKind) -> bytes:
-    """The body as JSON text, whatever the client writes. Raises BadRequest, UnsupportedMediaType."""
+def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> tuple[dict[str, Any], bytes]:
+    """The map in a body, and its JSON text if it has one. Raises BadRequest, UnsupportedMediaType."""
+    expected = served.view.object_kind
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
-    if media_type == negotiation.JSON:
-        return body
-    if media_type != negotiation.YAML:
-        raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
     try:
-        return yaml.to_json(body)
+        match media_type:
+            case negotiation.JSON:
+                return _parsed(body, body, expected), body
+            case negotiation.YAML:
+                text = yaml.to_json(body)
+                return _parsed(text, body, expected), text
+            case negotiation.PROTOBUF:
+                return protobuf.to_value(body, served.types, expected), b""
     except ValueError as exc:
         raise _unrecognized(f"couldn't get version/kind; json parse error: {exc}", body, expected) from exc
+    raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
 
 
 def _parsed(text: bytes, body: bytes, expected: GroupVersionKind) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def fields(definition: str) -> Mapping[str, WireField]:
 
 def layout(definition: str, properties: Sequence[str]) -> list[Place]:
     """The properties of a definition in the order of its Go struct."""
-    by_letters = {_letters(name): name for name in properties}
+    by_letters = {letters(name): name for name in properties}
     known = {place.name: place for place in _places(definition, by_letters, ())}
     head = [Place(name) for name in _TYPE_META if name in properties and name not in known]
     tail = [Place(name) for name in properties if name not in known and name not in _TYPE_META]
@@ -56,20 +56,23 @@ def layout(definition: str, properties: Sequence[str]) -> list[Place]:
 
 def _places(definition: str, by_letters: Mapping[str, str], embedded_in: tuple[str, ...]) -> Iterator[Place]:
     for name, field in fields(definition).items():
-        known = by_letters.get(_letters(name))
+        known = by_letters.get(letters(name))
         if known is not None:
             yield Place(known, embedded_in)
-        elif _is_embedded(name, field):
-            struct = _definition(definition, field.type)
+        elif is_embedded(name, field):
+            struct = definition_of(definition, field.type)
             yield from _places(struct, by_letters, (*embedded_in, struct.rpartition(".")[2]))
 
 
-def _is_embedded(name: str, field: WireField) -> bool:
-    """An embedded struct's field has the name of its type, but for one that was renamed later."""
-    return _letters(name) == _letters(field.type.rpartition(".")[2]) or field.type == "ProbeHandler"
+def is_embedded(name: str, field: WireField) -> bool:
+    """Whether a field that is no property holds a struct whose fields are properties.
+
+    An embedded struct's field has the name of its type, but for one that was renamed later.
+    """
+    return letters(name) == letters(field.type.rpartition(".")[2]) or field.type == "ProbeHandler"
 
 
-def _definition(user: str, message: str) -> str:
+def definition_of(user: str, message: str) -> str:
     """The definition behind a field's type; a bare name is in the package of the user."""
     if message.startswith("."):
         return "io.k8s." + message.removeprefix(".k8s.io.").replace("_", "-")
@@ -81,7 +84,7 @@ def _package(package: str) -> str:
     return "k8s.io." + package.removeprefix("io.k8s.").replace("-", "_")
 
 
-def _letters(name: str) -> str:
+def letters(name: str) -> str:
     return _NOT_LETTERS.sub("", name.lower())
 
 

@@ -1,0 +1,56 @@
+"""The envelope: a magic, then the type of an object beside its message (runtime.Unknown).
+
+Must hold: only Kubernetes' own types have messages; a type that has none is not acceptable, never written wrong.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+from apiserver.serializers.protobuf.encoding import LENGTH, Malformed, delimited, read_fields, tag
+from apiserver.serializers.protobuf.messages import Message, Messages
+from registry.names import GroupVersionKind
+from registry.schema import Catalog, UnknownKind, wire
+
+MAGIC = b"k8s\x00"
+
+_TYPE, _RAW, _ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
+_API_VERSION, _KIND = 1, 2
+
+
+def to_value(data: bytes, types: Catalog, expected: GroupVersionKind) -> dict[str, Any]:
+    """The object in a body, typed, as JSON would have it. Raises Malformed."""
+    if not data.startswith(MAGIC):
+        raise Malformed("provided data does not appear to be a protobuf message, expected prefix 6b387300")
+    parts = {number: content for number, _, content in read_fields(data[len(MAGIC) :])}
+    type_meta = {number: content.decode(errors="replace") for number, _, content in read_fields(parts.get(_TYPE, b""))}
+    api_version = type_meta.get(_API_VERSION) or expected.api_version
+    kind = type_meta.get(_KIND) or expected.kind
+    group, _, version = api_version.rpartition("/")
+    message = _message(types, GroupVersionKind(group, version, kind))
+    value = message.read(parts.get(_RAW, b"")) if message is not None else {}
+    return {"kind": kind, "apiVersion": api_version, **value}
+
+
+def dump(value: dict[str, Any], types: Catalog) -> bytes | None:
+    """The body of a typed object; None when its type has no message."""
+    group, _, version = value["apiVersion"].rpartition("/")
+    message = _message(types, GroupVersionKind(group, version, value["kind"]))
+    if message is None:
+        return None
+    type_meta = tag(_API_VERSION, LENGTH) + delimited(value["apiVersion"].encode())
+    type_meta += tag(_KIND, LENGTH) + delimited(value["kind"].encode())
+    body = tag(_TYPE, LENGTH) + delimited(type_meta) + tag(_RAW, LENGTH) + delimited(message.write(value))
+    return MAGIC + body + tag(_ENCODING, LENGTH) + delimited(b"") + tag(_CONTENT_TYPE, LENGTH) + delimited(b"")
+
+
+@lru_cache(maxsize=8)
+def _messages(types: Catalog) -> Messages:
+    return Messages(types)
+
+
+def _message(types: Catalog, kind: GroupVersionKind) -> Message | None:
+    try:
+        definition = types.type_for(kind.group, kind.version, kind.kind).definition
+    except UnknownKind:
+        return None
+    return _messages(types).of(definition) if wire.fields(definition) else None

@@ -1,0 +1,146 @@
+"""Messages: Kubernetes' types on the wire, to plain values as JSON has them and back.
+
+Compiled from the same facts as the schema (registry/schema/wire.py): a field's number and type, and the property that
+it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own here. Must
+hold: a field that nobody knows is skipped; members are written in the order of their numbers.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from apiserver.serializers.protobuf import leaves
+from apiserver.serializers.protobuf.encoding import LENGTH, VARINT, delimited, read_fields, tag
+from apiserver.serializers.protobuf.leaves import Leaf
+from registry.schema import Catalog, wire
+from registry.schema.wire import WireField
+
+Value = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Member:
+    """A field: where it stands on the wire, which property it is, and how its values are read and written."""
+
+    number: int
+    name: str
+    label: str
+    is_number: bool
+    read: Callable[[int, bytes], Any]
+    write: Callable[[Any], bytes]
+
+
+@dataclass(slots=True)
+class Message:
+    """One type. Members are filled in after it is known, because types contain themselves."""
+
+    by_number: dict[int, _Member] = field(default_factory=dict)
+    embedded: "dict[int, Message]" = field(default_factory=dict)
+
+    def read(self, data: bytes) -> Value:
+        """The value in a message. Raises Malformed."""
+        value: Value = {}
+        for number, integer, content in read_fields(data):
+            member = self.by_number.get(number)
+            if member is not None:
+                _put(value, member, member.read(integer, content))
+            elif number in self.embedded:
+                value.update(self.embedded[number].read(content))
+        return value
+
+    def write(self, value: Mapping[str, Any]) -> bytes:
+        """The message of a value; members without a property are left out."""
+        parts = []
+        for number in sorted({*self.by_number, *self.embedded}):
+            member = self.by_number.get(number)
+            if member is None:
+                inner = self.embedded[number].write(value)
+                parts.append(tag(number, LENGTH) + delimited(inner) if inner else b"")
+            elif value.get(member.name) is not None:
+                parts.append(_written(member, value[member.name]))
+        return b"".join(parts)
+
+
+def _put(value: Value, member: _Member, found: Any) -> None:
+    if member.label == "repeated":
+        value.setdefault(member.name, []).append(found)
+    elif member.label == "map":
+        value.setdefault(member.name, {})[found[0]] = found[1]
+    else:
+        value[member.name] = found
+
+
+def _written(member: _Member, value: Any) -> bytes:
+    if member.is_number:
+        head = tag(member.number, VARINT)
+        return b"".join(head + member.write(one) for one in (value if member.label == "repeated" else [value]))
+    head = tag(member.number, LENGTH)
+    if member.label == "repeated":
+        return b"".join(head + delimited(member.write(one)) for one in value)
+    if member.label == "map":
+        return b"".join(head + delimited(member.write(pair)) for pair in value.items())
+    return head + delimited(member.write(value))
+
+
+class Messages:
+    """The messages of all types of one minor, compiled as they are asked for."""
+
+    def __init__(self, types: Catalog) -> None:
+        self._types = types
+        self._known: dict[str, Message] = {}
+
+    def of(self, definition: str) -> Message:
+        """The message of a definition."""
+        message = self._known.get(definition)
+        if message is None:
+            message = self._known[definition] = Message()
+            properties = self._types.definitions.get(definition, {}).get("properties", {})
+            self._compile(definition, message, {wire.letters(name): name for name in properties})
+        return message
+
+    def _compile(self, definition: str, message: Message, names: Mapping[str, str]) -> None:
+        """`names` are the properties by their letters: of an embedded struct, those of the struct around it."""
+        for name, one in wire.fields(definition).items():
+            known = names.get(wire.letters(name))
+            if known is not None:
+                message.by_number[one.number] = self._member(definition, known, one)
+            elif wire.is_embedded(name, one):
+                inner = message.embedded[one.number] = Message()
+                self._compile(wire.definition_of(definition, one.type), inner, names)
+
+    def _member(self, definition: str, name: str, one: WireField) -> _Member:
+        leaf = self._pair(definition, one.type) if one.label == "map" else self._leaf(definition, one.type)
+        return _Member(one.number, name, one.label, leaf.is_number, leaf.read, leaf.write)
+
+    def _leaf(self, definition: str, wire_type: str) -> Leaf:
+        scalar = leaves.SCALARS.get(wire_type)
+        if scalar is not None:
+            return scalar
+        special = leaves.SPECIAL.get(wire_type.rpartition(".")[2])
+        if special is not None:
+            return special
+        message = self.of(wire.definition_of(definition, wire_type))
+        return Leaf(lambda _integer, content: message.read(content), message.write)
+
+    def _pair(self, definition: str, wire_type: str) -> Leaf:
+        """An entry of a map: a message of a key (1) and a value (2)."""
+        _, _, value_type = wire_type.removeprefix("map<").removesuffix(">").partition(",")
+        leaf = self._leaf(definition, value_type)
+
+        def read(_integer: int, content: bytes) -> tuple[str, Any]:
+            key, value = "", leaf.read(0, b"")
+            for number, integer, part in read_fields(content):
+                if number == 1:
+                    key = part.decode(errors="replace")
+                elif number == 2:
+                    value = leaf.read(integer, part)
+            return key, value
+
+        def write(pair: tuple[str, Any]) -> bytes:
+            key, value = pair
+            kind = VARINT if leaf.is_number else LENGTH
+            encoded = leaf.write(value)
+            body = encoded if leaf.is_number else delimited(encoded)
+            return tag(1, LENGTH) + delimited(key.encode()) + tag(2, kind) + body
+
+        return Leaf(read, write)
