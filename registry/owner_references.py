@@ -17,12 +17,10 @@ def drop_duplicates(metadata: dict[str, Any], warn: Callable[[str], None], *, is
     references = metadata.get("ownerReferences") or ()
     if len(references) < 2:
         return
-    distinct = {tuple(sorted(one.items())): one for one in reversed(references)}
-    if len(distinct) == len(references):
+    kept: dict[Any, dict[str, Any]] = {}
+    repeated = [one.get("uid", "") for one in references if kept.setdefault(tuple(sorted(one.items())), one) is not one]
+    if not repeated:
         return
-    metadata["ownerReferences"] = kept = list(distinct.values())[::-1]
-    repeated = [one.get("uid", "") for one in references]
-    for one in kept:
-        repeated.remove(one.get("uid", ""))
+    metadata["ownerReferences"] = list(kept.values())
     when = " after mutating admission happens" if is_after_admission else ""
     warn(f".metadata.ownerReferences contains duplicate entries{when}; {_ADVICE}{', '.join(repeated)}")

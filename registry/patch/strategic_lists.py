@@ -123,7 +123,7 @@ def _places(values: Iterable[Any], merge_key: str) -> dict[Identity, int]:
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    return list({identity(value): value for value in reversed(values)}.values())[::-1]
+    return list({identity(value): value for value in values}.values())
 
 
 def _is_directive(element: Any) -> bool:
