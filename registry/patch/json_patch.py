@@ -4,8 +4,9 @@
 may count from the end, and what stands before the first slash of a path is not looked at.
 
 Pure. Must hold: the document is used up, and so are the operations; an operation that does not apply undoes all, as
-an Unprocessable that does not say why; copies cannot make a small patch into a large document; objects on the way of
-an operation come out with their members sorted, because what is wrong with them is told in that order.
+an Unprocessable that does not say why; copies cannot make a small patch into a large document, nor long paths and lists
+a small one into long work; objects on the way of an operation come out with their members sorted, because what is
+wrong with them is told in that order.
 """
 
 import re
@@ -20,6 +21,10 @@ from registry.errors import RequestEntityTooLarge, Unprocessable
 MAX_OPERATIONS = 10_000
 MAX_COPIED_BYTES = 3 * 1024 * 1024
 """What all copies of a patch may add."""
+_MAX_EFFORT = 20_000_000
+"""Elements of lists that all operations of a patch may shift: what takes a tenth of a second."""
+_EFFORT_OF_STEP = 100
+"""How many elements are shifted in the time of one step of a path."""
 
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _MISSING = object()
@@ -47,6 +52,7 @@ class _Work:
         self._document = document
         self._visited: dict[int, dict[str, Any]] = {}
         self._copied_bytes = 0
+        self._effort = 0
 
     def apply(self, operation: Operation) -> None:
         name = operation.get("op")
@@ -117,7 +123,13 @@ class _Work:
             if not isinstance(container, dict | list):
                 raise Unprocessable
         self._visit(container)
+        self._spend(len(steps) * _EFFORT_OF_STEP + (len(container) if isinstance(container, list) else 0))
         return container, _unescaped(steps[-1])
+
+    def _spend(self, effort: int) -> None:
+        self._effort += effort
+        if self._effort > _MAX_EFFORT:
+            raise Unprocessable
 
     def _visit(self, container: Container) -> None:
         if isinstance(container, dict):

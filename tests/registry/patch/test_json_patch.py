@@ -151,3 +151,12 @@ def test_copies_cannot_outgrow_the_limit() -> None:
     assert len(json_patch.applied(dict(big), operations[:2])) == 3
     with pytest.raises(Unprocessable):
         json_patch.applied(dict(big), operations)
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [({"list": [1] * 100_000}, "/list/0"), ({"a": {"a": {"a": {}}}}, "/a/a/a" + "/" * 5_000)],
+)
+def test_long_work_is_refused(document: dict[str, Any], path: str) -> None:
+    with pytest.raises(Unprocessable):
+        json_patch.applied(document, [{"op": "add", "path": path, "value": 1}] * 10_000)
