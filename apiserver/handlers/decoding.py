@@ -4,7 +4,7 @@ Must hold: whatever bytes come, the answer is an object or a StatusError; an obj
 URL; unknown and duplicate fields are refused, reported or dropped as fieldValidation says.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from aiohttp import hdrs, web
@@ -17,7 +17,7 @@ from registry import errors
 from registry.names import GroupVersionKind
 from registry.options import DeleteOptions
 from registry.quoting import quote
-from registry.schema import DecodeError
+from registry.schema import DecodeError, yaml_keys
 from registry.schema.leaves import json_type
 from storage.interface import Preconditions
 from storage.stored_object import Object
@@ -34,30 +34,38 @@ def decode_object(
 ) -> Object:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
-    value, text = _read(body, request, served)
-    kind = _kind_of(value, expected)
+    found = _read(body, request, served)
+    kind = _kind_of(found.value, expected)
     try:
-        decoded = served.type.decode(value, text=text)
+        decoded = served.type.decode(found.value, text=found.text)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
-    _report(decoded.strict_errors, context, field_validation, (kind, expected))
+    _report((*found.strict_errors, *decoded.strict_errors), context, field_validation, (kind, expected))
     decoded.obj.setdefault("metadata", {})
     return served.view.to_hub(decoded.obj)
 
 
-def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> tuple[dict[str, Any], bytes]:
-    """The map in a body, and its JSON text if it has one. Raises BadRequest, UnsupportedMediaType."""
+class _Body(NamedTuple):
+    """A map, its JSON text if it has one, and what a strict reader has against the text that the client wrote."""
+
+    value: dict[str, Any]
+    text: bytes = b""
+    strict_errors: tuple[str, ...] = ()
+
+
+def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> _Body:
+    """What is in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
     try:
         match media_type:
             case negotiation.JSON:
-                return _parsed(body, body, expected), body
+                return _Body(_parsed(body, body, expected), body)
             case negotiation.YAML:
-                text = yaml.to_json(body)
-                return _parsed(text, body, expected), text
+                document = yaml.read(body)
+                return _Body(_parsed(document.json, body, expected), document.json, document.strict_errors)
             case negotiation.PROTOBUF:
-                return protobuf.to_value(body, served.types, expected), b""
+                return _Body(protobuf.to_value(body, served.types, expected))
     except ValueError as exc:
         raise _unrecognized(f"couldn't get version/kind; json parse error: {exc}", body, expected) from exc
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
@@ -129,7 +137,8 @@ def _report(
     if field_validation == "Strict":
         raise _unfit(*kinds, f"strict decoding error: {', '.join(strict_errors)}")
     for error in strict_errors:
-        context.warnings.add(error)
+        for warning in yaml_keys.warnings(error):
+            context.warnings.add(warning)
 
 
 async def read_delete_options(request: web.BaseRequest, context: RequestContext) -> DeleteOptions:

@@ -2,7 +2,7 @@
 
 The road of plain JSON is short: stored bytes, a prefix, a newline. Everything else (tables, partial metadata, YAML,
 indentation) decodes first. Must hold: bytes that are in the store are not decoded to be written; a big answer is
-compressed off the event loop, and only for those who ask.
+compressed, and YAML written, off the event loop, and only for those who ask.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ async def respond_list(
     metadata = list_metadata(result)
     transform = transforms.of(chosen, context.query)
     if transform is not None:
-        value = transforms.many(transform, served, metadata, result.items)
+        value = await transforms.many(transform, served, metadata, result.items)
         return await respond_value(request, context, value, chosen)
     items = [served.view.item(item) for item in result.items]
     if _is_plain(request, context, chosen):
@@ -97,7 +97,8 @@ async def respond_value(
 ) -> web.StreamResponse:
     """A typed object in the chosen format."""
     if chosen.media_type == negotiation.YAML:
-        return await _respond(request, context, yaml.dump(value), media_type=negotiation.YAML, status=status)
+        text = await asyncio.to_thread(yaml.dump, value)
+        return await _respond(request, context, text, media_type=negotiation.YAML, status=status)
     body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(request, context.query))
     return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
 

@@ -1,10 +1,11 @@
 """Transforms: what a handler has found as a Table or as partial metadata, when the client asks for one of them.
 
 Must hold: which form it is was settled by negotiation; what stands in the query is looked at when the answer is
-written, after the work is done; a Status stays a Status.
+written, after the work is done; a long list does not hold up the event loop.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from apiserver import negotiation, parameters
@@ -19,6 +20,8 @@ from storage.stored_object import Object, StoredObject
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})
+_AT_ONCE = 200
+"""How many objects are decoded before others have their turn."""
 _GO_PACKAGES: Mapping[str, str] = {"": "core", "events.k8s.io": "core"}
 """Where Go keeps the types of a group, when it is not the first word of the group's name."""
 
@@ -53,7 +56,8 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
     if transform.kind == negotiation.TABLE:
         version = obj["metadata"].get("resourceVersion")
         metadata = {"resourceVersion": version} if version else {}
-        return _table(transform, served, metadata, [obj])
+        made = row(transform, served, obj, now=served.clock.now())
+        return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=[made])
     if transform.kind == negotiation.PARTIAL:
         return tables.partial(transform.api_version, obj)
     found = _go_type(served.view.object_kind)
@@ -62,17 +66,27 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
     )
 
 
-def many(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> Object:
+async def many(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> Object:
     """A list in the wanted form. Raises NotTransformable."""
     if transform.kind == negotiation.PARTIAL:
         found = _go_type(served.view.list_kind)
         raise errors.NotTransformable(
             f"you requested PartialObjectMetadata, but the requested object is a list ({found})"
         )
-    decoded = [item.decode() for item in items]
-    if transform.kind == negotiation.TABLE:
-        return _table(transform, served, metadata, decoded)
-    return tables.partial_list(transform.api_version, metadata, decoded)
+    if transform.kind == negotiation.PARTIAL_LIST:
+        decoded = [item async for item in _decoded(items)]
+        return tables.partial_list(transform.api_version, metadata, decoded)
+    now = served.clock.now()
+    rows = [row(transform, served, item, now=now) async for item in _decoded(items)]
+    return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=rows)
+
+
+async def _decoded(items: Sequence[StoredObject]) -> AsyncIterator[Object]:
+    """Hub objects, with a rest for the event loop after every so many."""
+    for number, item in enumerate(items, 1):
+        yield item.decode()
+        if number % _AT_ONCE == 0:
+            await asyncio.sleep(0)
 
 
 def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -> Object:
@@ -85,12 +99,6 @@ def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -
     else:
         made["object"] = tables.partial(transform.api_version, obj)
     return made
-
-
-def _table(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[Object]) -> Object:
-    now = served.clock.now()
-    rows = [row(transform, served, item, now=now) for item in items]
-    return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=rows)
 
 
 def _go_type(kind: GroupVersionKind) -> str:

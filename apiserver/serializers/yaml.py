@@ -1,45 +1,127 @@
-"""YAML: objects as kube-apiserver writes them, with sorted keys, and bodies of clients as JSON text.
+"""YAML: objects as kube-apiserver writes them, and bodies of clients as JSON text.
 
-Must hold: whatever text comes, the answer is JSON or a ValueError: depth and aliases are limited before anything is
-built (the composer in C overflows its stack), and what JSON cannot say (dates, binary) stays text.
+Both ways follow the YAML 1.1 of Go's library, which differs from PyYAML's in what a scalar means (`y` is true, `1:30`
+is text) and in when text is quoted. Must hold: whatever text comes, the answer is JSON or a ValueError: depth and
+aliases are limited before anything is built (the composer in C overflows its stack), and what JSON cannot say (dates,
+binary) stays text.
 """
 
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cmp_to_key
 from typing import Any
 
-import orjson
 import yaml
+
+from apiserver.serializers import yaml_scalars
+from registry.schema import yaml_keys
+from registry.schema.ordering import as_printed
 
 MAX_DEPTH = 200
 MAX_ALIASES = 1000
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_PLAIN_TEXT = ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:binary")
+_UNQUOTED = (True, True)
+"""No scalar is written with its tag: its quotes tell text from the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A body as JSON with sorted keys, and what a strict reader has against it."""
+
+    json: bytes
+    strict_errors: tuple[str, ...]
 
 
 class _Loader(_LOADER):  # type: ignore[misc] # chosen at run time: libyaml may be missing
-    """Scalars as YAML 1.1 has them, but for those that JSON does not know."""
+    """Scalars as Go has them, but for those that JSON does not know."""
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> Any:
+        if kind is yaml.ScalarNode and implicit[0]:
+            return yaml_scalars.tag_of(value)
+        return super().resolve(kind, value, implicit)
 
 
-for _tag in _PLAIN_TEXT:
-    _Loader.add_constructor(_tag, lambda loader, node: loader.construct_scalar(node))
+def _as_text(loader: Any, node: Any) -> Any:
+    return loader.construct_scalar(node)
+
+
+for _tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:binary"):
+    _Loader.add_constructor(_tag, _as_text)
+for _scalar_tag, _reader in yaml_scalars.READERS.items():
+    _Loader.add_constructor(_scalar_tag, lambda loader, node, read=_reader: read(loader.construct_scalar(node)))
 
 
 def dump(value: Any) -> bytes:
     """The document of an object."""
-    text: str = yaml.dump(value, Dumper=_DUMPER, default_flow_style=False, allow_unicode=True, width=2**20)
+    text: str = yaml.emit(_document(value), Dumper=_DUMPER, allow_unicode=True)
     return text.encode()
 
 
-def to_json(text: bytes) -> bytes:
-    """The first document of a text as JSON. Raises ValueError."""
+def read(text: bytes) -> Document:
+    """The first document of a text. Raises ValueError."""
     try:
         _check_size(text)
-        return orjson.dumps(_with_text_keys(yaml.load(text, Loader=_Loader)))  # noqa: S506 - a SafeLoader
+        return _composed(text)
     except yaml.YAMLError as exc:
         raise ValueError(f"error converting YAML to JSON: {_words(exc)}") from exc
-    except (TypeError, RecursionError, UnicodeError) as exc:
+    except (TypeError, RecursionError, ValueError) as exc:
         raise ValueError(f"error converting YAML to JSON: {exc}") from exc
+
+
+def _document(value: Any) -> Iterator[yaml.Event]:
+    yield yaml.StreamStartEvent()
+    yield yaml.DocumentStartEvent(explicit=False)
+    yield from _events(value)
+    yield yaml.DocumentEndEvent(explicit=False)
+    yield yaml.StreamEndEvent()
+
+
+def _events(value: Any) -> Iterator[yaml.Event]:
+    if isinstance(value, dict):
+        yield yaml.MappingStartEvent(None, None, True, flow_style=False)
+        for key in _sorted(value):
+            yield _scalar(key)
+            yield from _events(value[key])
+        yield yaml.MappingEndEvent()
+    elif isinstance(value, list | tuple):
+        yield yaml.SequenceStartEvent(None, None, True, flow_style=False)
+        for item in value:
+            yield from _events(item)
+        yield yaml.SequenceEndEvent()
+    else:
+        yield _scalar(value)
+
+
+def _scalar(value: Any) -> yaml.ScalarEvent:
+    if not isinstance(value, str):
+        return yaml.ScalarEvent(None, None, _UNQUOTED, yaml_scalars.written(value))
+    style = None
+    if "\n" in value:
+        style = "|"
+    elif not yaml_scalars.is_plain_text(value):
+        style = '"'
+    return yaml.ScalarEvent(None, None, _UNQUOTED, value, style=style)
+
+
+def _sorted(keys: Any) -> list[str]:
+    if all(key.isalpha() for key in keys):
+        return sorted(keys)
+    return sorted(keys, key=cmp_to_key(yaml_scalars.compare_keys))
+
+
+def _composed(body: bytes) -> Document:
+    loader = _Loader(body)
+    try:
+        root = loader.get_node() if loader.check_node() else None
+        value = loader.construct_document(root) if root is not None else None
+    finally:
+        loader.dispose()
+    duplicates = yaml_keys.duplicates(root)
+    text = json.dumps(as_printed(_with_text_keys(value)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Document(text.encode(), (duplicates,) if duplicates else ())
 
 
 def _check_size(text: bytes) -> None:
@@ -48,13 +130,13 @@ def _check_size(text: bytes) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise ValueError("error converting YAML to JSON: yaml: exceeded max depth")
+                raise ValueError("yaml: exceeded max depth")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         elif isinstance(event, yaml.AliasEvent):
             aliases += 1
             if aliases > MAX_ALIASES:
-                raise ValueError("error converting YAML to JSON: yaml: document contains excessive aliasing")
+                raise ValueError("yaml: document contains excessive aliasing")
 
 
 def _with_text_keys(value: Any) -> Any:
@@ -68,11 +150,9 @@ def _with_text_keys(value: Any) -> Any:
 def _key(key: Any) -> str:
     if isinstance(key, str):
         return key
-    if isinstance(key, bool):
-        return "true" if key else "false"
     if isinstance(key, int | float):
-        return str(key)
-    raise ValueError(f"error converting YAML to JSON: unsupported map key of type {type(key).__name__}")
+        return yaml_scalars.written(key)
+    raise ValueError(f"unsupported map key of type {type(key).__name__}")
 
 
 def _words(exc: yaml.YAMLError) -> str:
