@@ -92,6 +92,10 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
+    resources = served.index(assemble(storage.storage_for, clock=clock, types=types), types, clock)
+    warming = Tasks()
+    stack.push_async_callback(warming.close)
+    warming.spawn(storage.warm(), name="fill caches")
     return app.Parts(
         settings=settings,
         clock=clock,
@@ -103,7 +107,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         authenticate_token=tokens.get,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
-        served=served.index(assemble(storage.storage_for, clock=clock, types=types), types, clock),
+        served=resources,
     )
 
 

@@ -9,6 +9,7 @@ the same servers share one engine.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from storage import codec, compactor, lease_manager, servers_overrides
 from storage.cacher.cacher import Cacher
 from storage.clock import Clock, SystemClock
 from storage.compactor import Compactor
-from storage.errors import InvalidOptions
+from storage.errors import InvalidOptions, StorageError
 from storage.interface import Resource, Storage
 from storage.key_prefixes import key_prefix
 from storage.kv.interface import KV, Health
@@ -32,6 +33,8 @@ from storage.transformer import TransformerFor, identity_for
 if TYPE_CHECKING:
     from storage.encryption import Encryption
     from storage.kv.etcd import EtcdConfig
+
+logger = logging.getLogger(__name__)
 
 EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
 """What kube-apiserver does not cache: written all the time, read by people."""
@@ -105,6 +108,18 @@ class StorageFactory:
         if storage is None:
             storage = self._storages[named] = self._make(resource)
         return storage
+
+    async def warm(self) -> None:
+        """Fill the caches of all storages that were made so far, one after the other.
+
+        A cache fills itself at its first use anyway; but a watch from before that finds its beginning gone, which
+        clients of a server that has just started would meet.
+        """
+        for storage in list(self._storages.values()):
+            try:
+                await storage.wait_until_ready()
+            except StorageError as exc:
+                logger.warning("a cache is not filled yet: %s", exc)
 
     async def release(self, resource: Resource) -> None:
         """Close the storage of a resource that is gone (a custom resource's definition may change or go)."""
