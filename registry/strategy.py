@@ -1,10 +1,12 @@
 """Strategy: what a kind does differently on its way into storage.
 
-The generic Store calls it in this order. Create: prepare_for_create, validate, warnings_on_create, canonicalize.
-Update: prepare_for_update, validate_update, warnings_on_update, canonicalize. Delete: check_graceful_delete and
-garbage_collection. Objects are hub objects in plain dicts.
+Every object that a client sends, or makes with a patch, passes `default` first. Then the generic Store calls, in this
+order. Create: prepare_for_create, validate, warnings_on_create, canonicalize. Update: prepare_for_update,
+validate_update, warnings_on_update, canonicalize. Delete: check_graceful_delete and garbage_collection. Objects are hub
+objects in plain dicts.
 
-Must hold: prepare_* and canonicalize change the new object in place and nothing else; validate* change nothing.
+Must hold: default, prepare_* and canonicalize change the new object in place and nothing else; validate* change
+nothing.
 Everything here is pure: what needs other objects or I/O is admission or an After hook.
 """
 
@@ -50,6 +52,12 @@ class Strategy:
     allows_unconditional_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS
     check_name: NameCheck = names.is_dns_subdomain
+
+    def default(self, obj: Object) -> None:
+        """Fill in, in place, the defaults that follow from the rest of an object; those of its types are there.
+
+        It runs before admission, whatever the object is meant for: nothing in it has been validated.
+        """
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         """Reset what clients may not set."""

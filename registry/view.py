@@ -1,7 +1,8 @@
 """View: one served version of a resource, between request bodies and hub objects.
 
 Pure. Must hold: a version in the hub's shape shares the hub's bytes, so that GET, LIST and WATCH of it never decode;
-what comes out of `to_hub` is a hub object (no apiVersion, no kind) in canonical form.
+what comes out of `to_hub` is a hub object (no apiVersion, no kind) with all its defaults. Every body and every result
+of a patch passes there once.
 """
 
 from collections.abc import Callable
@@ -25,13 +26,22 @@ def type_prefix(kind: GroupVersionKind) -> bytes:
     return orjson.dumps({"kind": kind.kind, "apiVersion": kind.api_version})[:-1] + b","
 
 
+def _nothing(_obj: Object) -> None:
+    """The defaults of what has none."""
+
+
 @dataclass(frozen=True)
 class View:
-    """How objects look in one version."""
+    """How objects look in one version.
+
+    fill: the defaults of the version's types, in place; default: those that the kind derives, on the hub object.
+    """
 
     object_kind: GroupVersionKind
     canonical: Callable[[Object], Object]
     conversion: Conversion | None = None
+    fill: Callable[[Object], None] = _nothing
+    default: Callable[[Object], None] = _nothing
 
     @cached_property
     def prefix(self) -> bytes:
@@ -46,7 +56,10 @@ class View:
         """The hub object of a decoded one, which is used up."""
         obj.pop("kind", None)
         obj.pop("apiVersion", None)
-        return self.conversion.to_hub(obj) if self.conversion else obj
+        self.fill(obj)
+        hub = self.conversion.to_hub(obj) if self.conversion else obj
+        self.default(hub)
+        return hub
 
     def versioned(self, hub: Object) -> Object:
         """The object in this version, typed, from a hub object that is used up."""

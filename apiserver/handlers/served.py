@@ -87,11 +87,19 @@ def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: 
 
 
 def _served(version: str, path: str, storage: RESTStorage, types: Catalog, clock: Clock) -> Served[RESTStorage]:
-    is_own = storage.object_kind(version).kind == storage.kind.kind
-    conversion = storage.kind.conversions.get(version) if is_own else None
+    return Served(version, path.partition("/")[2], storage, _view(version, storage, types), types, clock)
+
+
+def _view(version: str, storage: RESTStorage, types: Catalog) -> View:
     object_kind = storage.object_kind(version)
 
     def canonical(obj: Object) -> Object:
         return types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
 
-    return Served(version, path.partition("/")[2], storage, View(object_kind, canonical, conversion), types, clock)
+    def fill(obj: Object) -> None:
+        types.type_for(object_kind.group, object_kind.version, object_kind.kind).apply_defaults(obj)
+
+    if object_kind.kind != storage.kind.kind:
+        return View(object_kind, canonical, fill=fill)
+    conversion = storage.kind.conversions.get(version)
+    return View(object_kind, canonical, conversion, fill=fill, default=storage.kind.strategy.default)

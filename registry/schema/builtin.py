@@ -107,7 +107,7 @@ class BuiltinTypes:
         kind = _KINDS.get(definition, Kind.OBJECT)
         go_type = go_names.struct_type(definition)
         if kind is Kind.OBJECT:
-            return _node(whole, kind, go_type, structure=self._structure(definition))
+            return _node(whole, kind, go_type, structure=self._structure(definition), default=default)
         alternatives = tuple(self._member(definition, "", one) for one in _ALTERNATIVES.get(definition, ()))
         return _node(whole, kind, go_type, alternatives=alternatives, default=default)
 

@@ -2,6 +2,7 @@
 
 Compiled to closures that visit only what has defaults below it. Works on decoded objects, in place. A member gets its
 default when it is missing, or null where null is no value; an element or value that is null (and may not be) likewise.
+A struct that is no pointer is always there in Go, so it is made when something in it has a default.
 
 Must hold: each place gets a copy of its own; a default is itself completed by the defaults within it.
 """
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from registry import objects
-from registry.schema.model import MISSING, Node, Structure
+from registry.schema.model import MISSING, Field, Node, Structure
 
 Fill = Callable[[Any], None]
 """Completes a value that is there. What is not of the schema's type is left alone."""
@@ -36,14 +37,14 @@ class Defaulters:
         if known is not None:
             return known
         missing: dict[str, Node] = {}
-        deeper: dict[str, Fill] = {}
+        deeper: dict[str, tuple[Fill, bool]] = {}
         fill = self._structures[structure] = _object(missing, deeper)
         for name, field in structure.fields.items():
             if field.node.default is not MISSING:
                 missing[name] = field.node
             below = self.of(field.node)
             if below is not None:
-                deeper[name] = below
+                deeper[name] = (below, _is_always_there(field) and _completes_empty(field.node))
         return fill
 
     def _has_defaults_below(self, node: Node) -> bool:
@@ -67,19 +68,39 @@ class Defaulters:
         return [field.node for field in node.structure.fields.values()]
 
 
-def _object(missing: Mapping[str, Node], deeper: Mapping[str, Fill]) -> Fill:
+def _is_always_there(field: Field) -> bool:
+    return field.node.structure is not None and not field.is_pointer
+
+
+def _completes_empty(node: Node) -> bool:
+    """Whether even an empty object gets a default, in itself or in what is always there in it."""
+    assert node.structure is not None
+    fields = node.structure.fields.values()
+    return any(
+        field.node.default is not MISSING or (_is_always_there(field) and _completes_empty(field.node))
+        for field in fields
+    )
+
+
+def _object(missing: Mapping[str, Node], deeper: Mapping[str, tuple[Fill, bool]]) -> Fill:
     def fill(value: Any) -> None:
         if type(value) is not dict:
             return
         for name, node in missing.items():
             if name not in value or (value[name] is None and not node.is_nullable):
-                value[name] = objects.clone(node.default)
-        for name, fill_member in deeper.items():
+                value[name] = _copied(node.default)
+        for name, (fill_member, is_made) in deeper.items():
             member = value.get(name)
+            if member is None and is_made:
+                member = value[name] = {}
             if member is not None:
                 fill_member(member)
 
     return fill
+
+
+def _copied(default: Any) -> Any:
+    return objects.clone(default) if isinstance(default, dict | list) else default
 
 
 def _items(node: Node, fill_item: Fill | None) -> Fill:
@@ -88,7 +109,7 @@ def _items(node: Node, fill_item: Fill | None) -> Fill:
     def fill(value: Any) -> None:
         for key, item in _entries(value):
             if item is None and replaces_null:
-                value[key] = item = objects.clone(node.default)
+                value[key] = item = _copied(node.default)
             if fill_item is not None and item is not None:
                 fill_item(item)
 
