@@ -118,10 +118,12 @@ class Doubts:
             if before is None or before.mod_revision != write.expected_mod_revision:
                 return await self._lost(write)
         event = await self._first_decisive_change(write, since + 1)
-        if event is None or write.has_twin:
+        if event is None:
             return None
         if not write.explains(event):
             return await self._lost(write)
+        if write.has_twin:
+            return None
         return WriteResult(True, event.record.mod_revision, before if write.value is None else event.record)
 
     async def _first_decisive_change(self, write: Write, revision: int) -> Event | None:

@@ -44,7 +44,7 @@ class EtcdKV:
 
     def __init__(self, config: EtcdConfig, *, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
-        token = Token(config.login)
+        token = Token(config.login, has_alternatives=len(config.endpoints) > 1)
         self._config = config
         self._probe = rpc.RangeRequest(key=config.probe_key, count_only=True)
         self._seen = RevisionSeen()

@@ -78,15 +78,15 @@ class Requests:
                 left = until - self._clock.monotonic()
                 endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left if is_patient else 0)
                 share = left / max(1, self._shares - attempt)
-                metadata = self._token.metadata
+                token = self._token.metadata
                 try:
-                    return await method(endpoint.calls)(request, timeout=share, metadata=metadata)
+                    return await method(endpoint.calls)(request, timeout=share, metadata=self._token.read_metadata)
                 except failures.GRPC_EXCEPTIONS as error:
                     failure = self._understand(error)
                 if is_in_doubt and settled_by is not None and isinstance(failure.error, settled_by):
                     return None
                 is_in_doubt = is_in_doubt or failure.effect is Effect.UNKNOWN
-                await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
+                await self._recover(endpoint, failure, token, attempt=attempt, until=until)
         except Unavailable as error:
             if is_in_doubt:
                 raise DeadlineExceeded(str(error)) from error
@@ -100,15 +100,15 @@ class Requests:
         for attempt in itertools.count():
             left = until - self._clock.monotonic()
             endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(left)
-            metadata = self._token.metadata
+            token = self._token.metadata
             try:
-                return await method(endpoint.calls)(request, timeout=left, metadata=metadata)
+                return await method(endpoint.calls)(request, timeout=left, metadata=token)
             except failures.GRPC_EXCEPTIONS as error:
                 failure = self._understand(error)
             if failure.effect is Effect.UNKNOWN:
                 self._leave(endpoint, failure)
                 raise InDoubt(failure.error, seconds=end - self._clock.monotonic())
-            await self._recover(endpoint, failure, metadata, attempt=attempt, until=until)
+            await self._recover(endpoint, failure, token, attempt=attempt, until=until)
         raise AssertionError("unreachable")
 
     def close(self) -> None:

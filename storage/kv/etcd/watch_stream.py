@@ -109,18 +109,25 @@ class WatchStream:
             self._session.add(watcher)
 
     async def _run(self) -> None:
-        """Hold a stream, one after the other."""
+        """Hold a stream, one after the other; no watch waits for a stream that will not come."""
         pause = _FIRST_PAUSE
-        while True:
-            await self._is_wanted.wait()
-            try:
-                endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(_ENDPOINT_SECONDS)
-            except Unavailable:
-                continue
-            has_served = await self._hold(endpoint)
-            self._breaks += 1
-            pause = _FIRST_PAUSE if has_served else min(pause * 2, _LAST_PAUSE)
-            await self._clock.sleep(pause)
+        try:
+            while True:
+                await self._is_wanted.wait()
+                has_served = await self._hold_next()
+                self._breaks += 1
+                pause = _FIRST_PAUSE if has_served else min(pause * 2, _LAST_PAUSE)
+                await self._clock.sleep(pause)
+        finally:
+            self._fail(Unavailable("the watch stream has ended"))
+
+    async def _hold_next(self) -> bool:
+        """Keep a stream to the member whose turn it is; whether it was of use."""
+        try:
+            endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(_ENDPOINT_SECONDS)
+        except Unavailable:
+            return False
+        return await self._hold(endpoint)
 
     async def _hold(self, endpoint: Endpoint) -> bool:
         """Keep a stream to one member until it ends; whether it was of use."""
