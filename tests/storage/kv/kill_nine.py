@@ -60,7 +60,7 @@ class SqliteTarget:
 
 @dataclass(slots=True)
 class EtcdTarget:
-    """An etcd member, which syncs its writes."""
+    """An etcd member, which syncs its writes; it is killed as well, unless it would lose some by itself."""
 
     member: Member
     engine: str = "etcd"
@@ -70,7 +70,7 @@ class EtcdTarget:
         return self.member.endpoint
 
     def kill(self) -> None:
-        self.member.kill()
+        self.member.crash()
 
     def revive(self) -> None:
         self.member.start()
