@@ -5,6 +5,7 @@ patch sees the object as it is served, typed, in the version of the request; its
 client is; the text is parsed for each attempt, because an attempt uses it up.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +18,14 @@ from apiserver.handlers.served import Served
 from apiserver.serializers import json_errors
 from registry.errors import BadRequest
 from registry.patch import documents, json_patch, merge, strategic
+from registry.schema import numbers, strict
 from registry.schema.errors import TOO_DEEP
 from storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding patch: "
 _NO_PATCH = "Invalid JSON Patch"
+_LITERAL = re.compile(rb"[0-9][eE][+-]?[0-9]|[0-9]{19}")
+"""What may be a number that a float does not write as the client did; quantities show the difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) 
 
 def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
     """An object that is merged as the type wants it, with directives. Its type does not count."""
-    value = parsed(patch.text, "")
+    value = _checked(patch.text, "")
     if mismatch := documents.object_mismatch(value):
         raise BadRequest(mismatch)
     strict_errors = documents.object_errors(patch.text, value) if patch.is_strict else ()
@@ -84,15 +88,19 @@ def _applied_to_json(
 ) -> Object:
     try:
         document, strict_errors = patched(patch, orjson.loads(served.view.json(current)))
-        text = orjson.dumps(document)
+        text = orjson.dumps(document, default=_as_written)
     except (RecursionError, orjson.JSONEncodeError):
         raise BadRequest(_UNDECODABLE + TOO_DEEP) from None
-    return patched_objects.from_json(document, text, served, patch.report(strict_errors))
+    return patched_objects.from_json(text, served, patch.report(strict_errors))
+
+
+def _as_written(literal: numbers.Literal) -> orjson.Fragment:
+    return orjson.Fragment(literal.text.encode())
 
 
 def _json_patched(patch: Patch, document: Object) -> _Patched:
     prefix = _UNDECODABLE if patch.is_strict else ""
-    operations = parsed(patch.text, prefix)
+    operations = _parsed(patch.text, prefix)
     if mismatch := documents.operations_mismatch(operations, is_strict=patch.is_strict):
         raise BadRequest(prefix + mismatch)
     strict_errors = documents.operations_errors(patch.text, operations) if patch.is_strict else ()
@@ -102,7 +110,7 @@ def _json_patched(patch: Patch, document: Object) -> _Patched:
 def _merge_patched(patch: Patch, document: Object) -> _Patched:
     if not patch.is_strict:
         return _leniently_merged(patch, document), ()
-    value = parsed(patch.text, _UNDECODABLE)
+    value = _parsed(patch.text, _UNDECODABLE)
     if mismatch := documents.object_mismatch(value):
         raise BadRequest(_UNDECODABLE + mismatch)
     strict_errors = documents.object_errors(patch.text, value)
@@ -111,8 +119,8 @@ def _merge_patched(patch: Patch, document: Object) -> _Patched:
 
 def _leniently_merged(patch: Patch, document: Object) -> Any:
     try:
-        value = orjson.loads(patch.text)
-    except orjson.JSONDecodeError as exc:
+        value = _parsed(patch.text, "")
+    except BadRequest as exc:
         raise BadRequest(_NO_PATCH) from exc
     return merge.without_nulls(value) if isinstance(value, list) else _merged(document, value)
 
@@ -123,8 +131,13 @@ def _merged(document: Object, value: Any) -> Object:
     return merge.merged(document, value)
 
 
-def parsed(text: bytes, prefix: str) -> Any:
-    """The value of a JSON text. Raises BadRequest."""
+def _parsed(text: bytes, prefix: str) -> Any:
+    """The value of a JSON text; numbers whose form would get lost know it. Raises BadRequest."""
+    value = _checked(text, prefix)
+    return strict.with_literals(text) if _LITERAL.search(text) else value
+
+
+def _checked(text: bytes, prefix: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as exc:

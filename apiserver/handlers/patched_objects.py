@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from apiserver.handlers import decoding
 from apiserver.handlers.served import Served
 from registry import gotext
@@ -44,14 +46,14 @@ class Report:
             self.warn(error)
 
 
-def from_json(value: Any, text: bytes, served: Served[Any], report: Report) -> Object:
-    """The hub object of JSON and its text. Raises Invalid."""
+def from_json(text: bytes, served: Served[Any], report: Report) -> Object:
+    """The hub object of a JSON text. Raises Invalid."""
 
     def shown() -> str:
         return text.decode().translate(_HTML)
 
     try:
-        decoded = _decoded(value, text, served)
+        decoded = _decoded(text, served)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
     report.tell(decoded.strict_errors, shown)
@@ -83,7 +85,8 @@ def _invalid(shown: str, why: str) -> Invalid:
     return invalid_of(GroupKind("", ""), "", [field.invalid("patch", shown, why)])
 
 
-def _decoded(value: Any, text: bytes, served: Served[Any]) -> Decoded:
+def _decoded(text: bytes, served: Served[Any]) -> Decoded:
+    value = orjson.loads(text)
     if not isinstance(value, dict):
         raise DecodeError(_NO_TYPE + decoding.NOT_AN_OBJECT.format(found=json_type(value)))
     if not _text_member(value, "apiVersion"):

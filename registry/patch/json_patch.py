@@ -199,6 +199,8 @@ def _take(container: Container, key: str) -> Any:
 
 def _are_equal(one: Any, other: Any) -> bool:
     """As JSON: neither 1 and 1.0 nor 1 and true are the same. No dearer than the smaller of the two is large."""
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):

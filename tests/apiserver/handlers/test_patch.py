@@ -271,6 +271,19 @@ async def test_subresources_are_patched_like_objects(client: Client) -> None:
     assert (deployment["spec"]["replicas"], deployment["spec"].get("paused")) == (6, None)
 
 
+@pytest.mark.parametrize(("written", "shown"), [("1E3", "1E3"), ("0.50", "500m"), ("2", "2")])
+async def test_numbers_of_a_patch_count_as_they_are_written(client: Client, written: str, shown: str) -> None:
+    quotas = "/api/v1/namespaces/n/resourcequotas"
+    await client.send("POST", quotas, {"metadata": {"name": "q"}, "spec": {"hard": {"cpu": "1"}}})
+
+    merged = await client.patch(f'{{"spec":{{"hard":{{"cpu":{written}}}}}}}'.encode(), MERGE, f"{quotas}/q")
+    operations = f'[{{"op":"add","path":"/spec/hard/memory","value":{written}}}]'.encode()
+    patched = await client.patch(operations, JSON_PATCH, f"{quotas}/q")
+
+    assert merged.json["spec"]["hard"] == {"cpu": shown}
+    assert patched.json["spec"]["hard"]["memory"] == shown
+
+
 async def test_a_collection_cannot_be_patched(client: Client) -> None:
     assert (await client.patch({}, MERGE, MAPS)).status == 405
 
