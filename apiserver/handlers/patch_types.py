@@ -60,16 +60,10 @@ def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) 
 
 def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
     """An object that is merged as the type wants it, with directives. Its type does not count."""
-    value = _checked(patch.text, "")
-    if mismatch := documents.object_mismatch(value):
-        raise BadRequest(mismatch)
-    strict_errors = documents.object_errors(patch.text, value) if patch.is_strict else ()
-    original, change = orjson.loads(served.view.item(current)), value or {}
     try:
-        merged = strategic.merged(original, change, served.type.node)
+        return _strategically_merged(patch, served, current)
     except RecursionError:
         raise BadRequest(TOO_DEEP) from None
-    return patched_objects.from_merged(merged, change, served, patch.report(strict_errors))
 
 
 PATCH_TYPES: Mapping[str, Apply] = {
@@ -96,6 +90,16 @@ def _applied_to_json(
 
 def _as_written(literal: numbers.Literal) -> orjson.Fragment:
     return orjson.Fragment(literal.text.encode())
+
+
+def _strategically_merged(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+    value = _checked(patch.text, "")
+    if mismatch := documents.object_mismatch(value):
+        raise BadRequest(mismatch)
+    strict_errors = documents.object_errors(patch.text, value) if patch.is_strict else ()
+    change = value or {}
+    merged = strategic.merged(orjson.loads(served.view.item(current)), change, served.type.node)
+    return patched_objects.from_merged(merged, change, served, patch.report(strict_errors))
 
 
 def _json_patched(patch: Patch, document: Object) -> _Patched:
