@@ -115,7 +115,6 @@ class WatchStream:
             while True:
                 await self._is_wanted.wait()
                 has_served = await self._hold_next()
-                self._breaks += 1
                 pause = _FIRST_PAUSE if has_served else min(pause * 2, _LAST_PAUSE)
                 await self._clock.sleep(pause)
         finally:
@@ -146,6 +145,7 @@ class WatchStream:
             call.cancel()
             for watcher in self._watchers:
                 watcher.disconnect()
+        self._breaks += 1
         logger.info("etcd watch stream to %s ended: %s", endpoint.url, failure.error)
         await self._react(endpoint, failure, metadata)
         return session.has_served
