@@ -1,14 +1,12 @@
 """List and watch hand over to each other without gap or repetition, while many write and whatever goes wrong."""
 
 import asyncio
-import random
 
 from storage.clock import ManualClock
-from storage.errors import Compacted, Unavailable
 from storage.kv.memory import MemoryKV
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import hand_over
-from tests.storage.cacher.troubled import Troubled
+from tests.storage.cacher.troubled import Troubled, make_trouble
 from tests.storage.stores import store_on
 
 
@@ -37,24 +35,3 @@ async def test_hand_offs_while_caches_lose_the_store_and_its_history() -> None:
         assert here.statistics()["reflector"]["watches"] > 1
         assert here.statistics()["reflector"]["relists"] > 0
     await kv.close()
-
-
-async def make_trouble(origins: list[Troubled], kv: MemoryKV, clock: ManualClock) -> None:
-    """Let time go by, hold events back, cut caches off, and compact what they would resume from."""
-    chance = random.Random(1)
-    while True:
-        await asyncio.sleep(0)
-        clock.advance(0.01)
-        origin = chance.choice(origins)
-        what = chance.random()
-        if what < 0.02:
-            origin.hold_events()
-        elif what < 0.1:
-            origin.release_events()
-        elif what < 0.12:
-            await origin.break_watches(Unavailable("connection lost"))
-        elif what < 0.13:
-            try:
-                await kv.compact(await kv.current_revision())
-            except Compacted:
-                continue

@@ -4,11 +4,13 @@ Everything goes through to the store; what goes wrong on the way is what the tes
 """
 
 import asyncio
+import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from storage.errors import StorageError
+from storage.clock import ManualClock
+from storage.errors import Compacted, StorageError, Unavailable
 from storage.interface import (
     ListOptions,
     ListResult,
@@ -21,6 +23,7 @@ from storage.interface import (
     WatchSink,
     accept,
 )
+from storage.kv.memory import MemoryKV
 from storage.store import Store
 from storage.stored_object import Object, StoredObject
 
@@ -206,3 +209,24 @@ class Tap:
         self.held = None
         self.end(reason)
         self.watch.stop()
+
+
+async def make_trouble(origins: Sequence[Troubled], kv: MemoryKV, clock: ManualClock, *, seed: int = 1) -> None:
+    """Let time go by, hold events back, cut caches off, and compact what they would resume from."""
+    chance = random.Random(seed)
+    while True:
+        await asyncio.sleep(0)
+        clock.advance(0.01)
+        origin = chance.choice(origins)
+        what = chance.random()
+        if what < 0.02:
+            origin.hold_events()
+        elif what < 0.1:
+            origin.release_events()
+        elif what < 0.12:
+            await origin.break_watches(Unavailable("connection lost"))
+        elif what < 0.13:
+            try:
+                await kv.compact(await kv.current_revision())
+            except Compacted:
+                continue

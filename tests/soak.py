@@ -1,0 +1,170 @@
+"""The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
+
+    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--seed 0]
+
+Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
+the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import uvloop
+
+from storage.cacher.cacher import Cacher
+from storage.clock import ManualClock
+from storage.factory import StorageConfig, StorageFactory
+from storage.kv.etcd import EtcdConfig
+from storage.kv.memory import MemoryKV
+from tests.storage.cacher.cachers import cacher_on
+from tests.storage.cacher.hand_offs import HandOffs, hand_over
+from tests.storage.cacher.troubled import Troubled, make_trouble
+from tests.storage.kv import kill_nine
+from tests.storage.kv.etcd_server import Member
+from tests.storage.steps import WIDGETS
+from tests.storage.stores import store_on
+
+PART_SECONDS = 3600.0
+"""A part that takes longer hangs."""
+
+
+async def kills_on_sqlite(arguments: argparse.Namespace) -> str:
+    return str(await kill_nine.run("sqlite", rounds=arguments.kills, seed=arguments.seed))
+
+
+async def kills_on_etcd(arguments: argparse.Namespace) -> str:
+    return str(await kill_nine.run("etcd", rounds=arguments.kills, seed=arguments.seed))
+
+
+async def hand_offs_in_memory(arguments: argparse.Namespace) -> str:
+    return await _hand_offs([StorageConfig()], arguments)
+
+
+async def hand_offs_on_sqlite(arguments: argparse.Namespace) -> str:
+    with tempfile.TemporaryDirectory(prefix="soak-") as directory:
+        return await _hand_offs([StorageConfig(data_dir=Path(directory))], arguments)
+
+
+async def hand_offs_on_etcd(arguments: argparse.Namespace) -> str:
+    """Two servers on one etcd."""
+    with Member() as member:
+        config = StorageConfig(etcd=EtcdConfig(endpoints=[member.endpoint]))
+        return await _hand_offs([config, config], arguments)
+
+
+async def hand_offs_in_trouble(arguments: argparse.Namespace) -> str:
+    """Two servers that lose the store, and their history, again and again."""
+    clock = ManualClock()
+    kv = MemoryKV(clock=clock)
+    origins = [Troubled(store_on(kv, clock=clock)) for _ in range(2)]
+    async with cacher_on(origins[0], clock) as here, cacher_on(origins[1], clock) as there:
+        trouble = asyncio.ensure_future(make_trouble(origins, kv, clock, seed=arguments.seed))
+        try:
+            writers = [here, there, store_on(kv, clock=clock)]
+            done = await hand_over([here, there], writers, rounds=arguments.hand_offs, seed=arguments.seed)
+        finally:
+            trouble.cancel()
+    await kv.close()
+    return _told(done)
+
+
+async def _hand_offs(servers: Sequence[StorageConfig], arguments: argparse.Namespace) -> str:
+    """Hand-offs on the Cachers of all servers, which all write as well."""
+    async with AsyncExitStack() as stack:
+        cachers = [await _cacher(stack, config) for config in servers]
+        done = await hand_over(cachers, [*cachers, *cachers], rounds=arguments.hand_offs, seed=arguments.seed)
+    assert not done.begun_again, "a watch ended though nothing went wrong"
+    return _told(done)
+
+
+async def _cacher(stack: AsyncExitStack, config: StorageConfig) -> Cacher:
+    factory = await stack.enter_async_context(StorageFactory(config))
+    storage = factory.storage_for(WIDGETS)
+    assert isinstance(storage, Cacher)
+    return storage
+
+
+def _told(done: HandOffs) -> str:
+    return (
+        f"{done.rounds} hand-offs: {done.events} events of {done.writes} writes, every copy equal to the final list; "
+        f"{done.begun_again} began again"
+    )
+
+
+Part = Callable[[argparse.Namespace], Awaitable[str]]
+
+PARTS: Mapping[str, Part] = {
+    "kill-nine.sqlite": kills_on_sqlite,
+    "kill-nine.etcd": kills_on_etcd,
+    "hand-offs.memory": hand_offs_in_memory,
+    "hand-offs.sqlite": hand_offs_on_sqlite,
+    "hand-offs.etcd": hand_offs_on_etcd,
+    "hand-offs.trouble": hand_offs_in_trouble,
+}
+
+
+def main(words: Sequence[str]) -> int:
+    arguments = _arguments(words)
+    _silence()
+    outcomes = [_run(name, arguments) for name in PARTS if _is_picked(name, arguments.names)]
+    return 0 if all(outcomes) else 1
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description="The long runs.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"parts to run: {', '.join(PARTS)}")
+    parser.add_argument("--kills", type=int, default=200, help="kill -9 rounds a part")
+    parser.add_argument("--hand-offs", type=int, default=10_000, help="list+watch hand-offs a part")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args(words)
+    for name in arguments.names:
+        if not any(_is_picked(part, [name]) for part in PARTS):
+            parser.error(f"no part is called {name}; there are {', '.join(PARTS)}")
+    return arguments
+
+
+def _silence() -> None:
+    """Warnings are of no interest where trouble is made on purpose; nor is that gRPC's threads see processes start."""
+    logging.getLogger("storage").setLevel(logging.ERROR)
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+
+
+def _is_picked(part: str, names: Sequence[str]) -> bool:
+    return not names or any(part == name or part.startswith(f"{name}.") for name in names)
+
+
+def _run(name: str, arguments: argparse.Namespace) -> bool:
+    """Run a part on an event loop of its own, and tell what has come of it; whether that is good."""
+    begun = time.monotonic()
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            summary = runner.run(_in_time(PARTS[name](arguments)))
+    except Exception:  # noqa: BLE001 - whatever went wrong is told, and the other parts run all the same
+        traceback.print_exc()
+        _tell(name, "FAILED", begun)
+        return False
+    _tell(name, summary, begun)
+    return True
+
+
+async def _in_time(work: Awaitable[str]) -> str:
+    async with asyncio.timeout(PART_SECONDS):
+        return await work
+
+
+def _tell(name: str, outcome: str, begun: float) -> None:
+    sys.stdout.write(f"{name:18}  {time.monotonic() - begun:6.1f} s  {outcome}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
