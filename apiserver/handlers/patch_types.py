@@ -17,8 +17,8 @@ from apiserver.handlers.patched_objects import Report
 from apiserver.handlers.served import Served
 from apiserver.serializers import json_errors
 from registry.errors import BadRequest
-from registry.patch import documents, json_patch, merge, strategic
-from registry.schema import numbers, strict
+from registry.patch import documents, json_patch, merge, strategic, texts
+from registry.schema import strict
 from registry.schema.errors import TOO_DEEP
 from storage.stored_object import Object, StoredObject
 
@@ -82,14 +82,10 @@ def _applied_to_json(
 ) -> Object:
     try:
         document, strict_errors = patched(patch, orjson.loads(served.view.json(current)))
-        text = orjson.dumps(document, default=_as_written)
+        text = texts.written(document)
     except (RecursionError, orjson.JSONEncodeError):
         raise BadRequest(_UNDECODABLE + TOO_DEEP) from None
     return patched_objects.from_json(text, served, patch.report(strict_errors))
-
-
-def _as_written(literal: numbers.Literal) -> orjson.Fragment:
-    return orjson.Fragment(literal.text.encode())
 
 
 def _strategically_merged(patch: Patch, served: Served[Any], current: StoredObject) -> Object:

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from registry import objects
 from registry.errors import RequestEntityTooLarge, Unprocessable
+from registry.patch import texts
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED_BYTES = 3 * 1024 * 1024
@@ -136,10 +136,11 @@ class _Work:
             self._visited[id(container)] = container
 
     def _copy(self, value: Any) -> Any:
-        self._copied_bytes += len(orjson.dumps(value))
+        text = texts.written(value)
+        self._copied_bytes += len(text)
         if self._copied_bytes > MAX_COPIED_BYTES:
             raise Unprocessable
-        return objects.clone(value)
+        return orjson.loads(text)
 
 
 _OPERATIONS: Mapping[str, Callable[[_Work, Operation], None]] = {

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from registry.errors import RequestEntityTooLarge, Unprocessable
-from registry.patch import json_patch
+from registry.patch import json_patch, texts
+from registry.schema import strict
 
 
 def document() -> dict[str, Any]:
@@ -126,6 +127,18 @@ def test_a_copy_is_not_the_same_object() -> None:
     )
 
     assert "only" not in result["data"]
+
+
+def test_a_number_that_knows_its_text_can_be_copied_and_tested() -> None:
+    literal = strict.with_literals(b"1E3")
+
+    result = applied(
+        {"op": "add", "path": "/a", "value": literal},
+        {"op": "copy", "from": "/a", "path": "/b"},
+        {"op": "test", "path": "/b", "value": literal},
+    )
+
+    assert texts.written(result["a"]) == b"1E3"
 
 
 def test_objects_on_the_way_come_out_sorted() -> None:
