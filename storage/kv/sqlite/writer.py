@@ -58,6 +58,7 @@ class Writer:
         self._chores: deque[tuple[Job[Any], asyncio.Future[Any]]] = deque()
         self._is_busy = False
         self._is_chore_next = False
+        self._is_stopping = False
         self._log_bytes = 0
         self._counts = Counter(groups=0, commands=0, failures=0)
 
@@ -78,6 +79,7 @@ class Writer:
 
     async def stop(self) -> None:
         """Commit what is queued, leave a short log behind, and end the thread."""
+        self._is_stopping = True
         while self._requests:
             await self.run_chore(_nothing)
         try:
@@ -159,7 +161,7 @@ class Writer:
 
     def _note_log(self, log_bytes: int) -> None:
         self._log_bytes += log_bytes
-        if self._log_bytes >= upkeep.LOG_BYTES:
+        if self._log_bytes >= upkeep.LOG_BYTES and not self._is_stopping:
             self._log_bytes = 0
             self._tasks.spawn(self._checkpoint(), name="sqlite kv: checkpoint")
 

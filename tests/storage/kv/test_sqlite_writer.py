@@ -81,12 +81,13 @@ class TestGroups:
         assert leaving.cancelled()
 
     async def test_closing_commits_what_was_asked_for(self, kv: SqliteKV, tmp_path: Path) -> None:
-        writes = [asyncio.create_task(create(kv, b"/%03d" % number)) for number in range(100)]
+        writes = [asyncio.create_task(create(kv, b"/%03d" % number, bytes(400_000))) for number in range(100)]
         await asyncio.sleep(0)
 
         await kv.close()
 
         records = await asyncio.gather(*writes)
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("sqlite-")]
         again = await SqliteKV.open(tmp_path)
         assert list((await again.range(b"/", b"0")).records) == records
         await again.close()
