@@ -9,7 +9,6 @@ the exit status is 1 when one has failed. The seed decides what is tried; when i
 import argparse
 import asyncio
 import logging
-import os
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ import uvloop
 from storage.cacher.cacher import Cacher
 from storage.clock import ManualClock
 from storage.factory import StorageConfig, StorageFactory
+from storage.interface import Storage
 from storage.kv.etcd import EtcdConfig
 from storage.kv.memory import MemoryKV
 from tests.storage.cacher.cachers import cacher_on
@@ -69,7 +69,7 @@ async def hand_offs_in_trouble(arguments: argparse.Namespace) -> str:
     async with cacher_on(origins[0], clock) as here, cacher_on(origins[1], clock) as there:
         trouble = asyncio.ensure_future(make_trouble(origins, kv, clock, seed=arguments.seed))
         try:
-            writers = [here, there, store_on(kv, clock=clock)]
+            writers: list[Storage] = [here, there, store_on(kv, clock=clock)]
             done = await hand_over([here, there], writers, rounds=arguments.hand_offs, seed=arguments.seed)
         finally:
             trouble.cancel()
@@ -80,8 +80,8 @@ async def hand_offs_in_trouble(arguments: argparse.Namespace) -> str:
 async def _hand_offs(servers: Sequence[StorageConfig], arguments: argparse.Namespace) -> str:
     """Hand-offs on the Cachers of all servers, which all write as well."""
     async with AsyncExitStack() as stack:
-        cachers = [await _cacher(stack, config) for config in servers]
-        done = await hand_over(cachers, [*cachers, *cachers], rounds=arguments.hand_offs, seed=arguments.seed)
+        cachers: list[Storage] = [await _cacher(stack, config) for config in servers]
+        done = await hand_over(cachers, cachers * 2, rounds=arguments.hand_offs, seed=arguments.seed)
     assert not done.begun_again, "a watch ended though nothing went wrong"
     return _told(done)
 
@@ -133,9 +133,8 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _silence() -> None:
-    """Warnings are of no interest where trouble is made on purpose; nor is that gRPC's threads see processes start."""
+    """Warnings are of no interest where trouble is made on purpose."""
     logging.getLogger("storage").setLevel(logging.ERROR)
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
 
 def _is_picked(part: str, names: Sequence[str]) -> bool:
