@@ -18,6 +18,8 @@ from tests.storage.kv.machine import Store, run_programs
 
 T = TypeVar("T")
 
+pytestmark = pytest.mark.timeout(400)  # a failing program is made smaller for up to five minutes before it is shown
+
 
 def in_loop(runner: asyncio.Runner, make: Callable[[], T]) -> T:
     """Make what needs a running loop."""
