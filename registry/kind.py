@@ -69,6 +69,8 @@ class Kind:
     """How long an object lives after its last write; 0 is for ever."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
     """By version; a version without one has the hub's shape."""
+    is_custom: bool = False
+    """Whether a client has defined it: a kind without Go types has no strategic merge."""
     stored_as: "Kind | None" = None
     """The kind of another group whose objects these are: they are kept once, and its form is the hub."""
 

@@ -11,7 +11,7 @@ from aiohttp import hdrs, web
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
 from apiserver.handlers import output
-from apiserver.handlers.patch_types import PATCH_TYPES, Apply, Patch
+from apiserver.handlers.patch_types import Apply, Patch, patch_type
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
 from registry import errors, rest
@@ -20,12 +20,10 @@ from registry.options import PatchOptions, UpdateOptions, check_patch
 from registry.rest import Request, UpdatedObject, Updater
 from storage.stored_object import Object, StoredObject
 
-_NO_CONTENT_TYPE = "application/octet-stream"
-
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
     """Read the patch and update."""
-    apply = _patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""))
+    apply = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
     chosen = output.negotiated(request, served)
     body = await bodies.read(request)
     options = parameters.patch_options(context.query)
@@ -35,17 +33,6 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     updated = UpdatedObject(_Patched(apply, patch, served, asked, name).make)
     result = await served.storage.update(asked, name, updated, _update_options(options))
     return await output.respond_object(request, context, served, result.stored, chosen)
-
-
-def _patch_type(content_type: str) -> Apply:
-    """What understands a body. Raises RouteUnsupportedMediaType, UnsupportedMediaType."""
-    listed = [part.partition(";")[0].strip() for part in (content_type or _NO_CONTENT_TYPE).split(",")]
-    if PATCH_TYPES.keys().isdisjoint(listed):
-        raise errors.RouteUnsupportedMediaType
-    apply = PATCH_TYPES.get(content_type.partition(";")[0])
-    if apply is None:
-        raise errors.UnsupportedMediaType(PATCH_TYPES)
-    return apply
 
 
 def _update_options(options: PatchOptions) -> UpdateOptions:

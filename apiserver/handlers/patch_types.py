@@ -16,7 +16,9 @@ from apiserver.handlers import patched_objects
 from apiserver.handlers.patched_objects import Report
 from apiserver.handlers.served import Served
 from apiserver.serializers import json_errors
+from registry import errors
 from registry.errors import BadRequest
+from registry.kind import Kind
 from registry.patch import documents, json_patch, merge, strategic, texts
 from registry.schema import strict
 from registry.schema.errors import TOO_DEEP
@@ -66,12 +68,31 @@ def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: Stor
         raise BadRequest(TOO_DEEP) from None
 
 
-PATCH_TYPES: Mapping[str, Apply] = {
+_OF_CUSTOM_KINDS: Mapping[str, Apply] = {
     "application/json-patch+json": apply_json_patch,
     "application/merge-patch+json": apply_merge_patch,
-    "application/strategic-merge-patch+json": apply_strategic_merge_patch,
 }
 """By media type, in the order in which errors list them."""
+_PATCH_TYPES: Mapping[str, Apply] = {
+    **_OF_CUSTOM_KINDS,
+    "application/strategic-merge-patch+json": apply_strategic_merge_patch,
+}
+
+
+def patch_type(content_type: str, kind: Kind) -> Apply:
+    """What understands a body. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
+
+    The paths of kinds with Go types refuse what none of their patches is, before anything is listed.
+    """
+    known = _OF_CUSTOM_KINDS if kind.is_custom else _PATCH_TYPES
+    media_types = [part.partition(";")[0].strip() for part in content_type.split(",")]
+    if not kind.is_custom and known.keys().isdisjoint(media_types):
+        raise errors.RouteUnsupportedMediaType
+    apply = known.get(content_type.partition(";")[0])
+    if apply is None:
+        raise errors.UnsupportedMediaType(known)
+    return apply
+
 
 _Patched = tuple[Any, Sequence[str]]
 """A document after a patch, and what a strict decoder has against the patch."""
