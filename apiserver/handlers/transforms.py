@@ -74,11 +74,16 @@ async def many(transform: Transform, served: Served[Any], metadata: Object, item
             f"you requested PartialObjectMetadata, but the requested object is a list ({found})"
         )
     if transform.kind == negotiation.PARTIAL_LIST:
-        decoded = [item async for item in _decoded(items)]
-        return tables.partial_list(transform.api_version, metadata, decoded)
+        shown = [item async for item in _decoded(items)]
+        return tables.partial_list(transform.api_version, metadata, shown)
     now = served.clock.now()
-    rows = [row(transform, served, item, now=now) async for item in _decoded(items)]
+    rows = [row(transform, served, item, now=now) async for item in _decoded(_ordered(served, items))]
     return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=rows)
+
+
+def _ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[StoredObject]:
+    order = served.columns.order
+    return items if order is None else sorted(items, key=lambda item: order(item.decode()))
 
 
 async def _decoded(items: Sequence[StoredObject]) -> AsyncIterator[Object]:

@@ -46,11 +46,12 @@ def _nothing(_obj: Object) -> Sequence[Object]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a kind. `conditions` are those of a row."""
+    """The columns of a kind. `conditions` are those of a row; rows are in the order of the list without an `order`."""
 
     columns: Sequence[Column]
     cells: Callable[[Object, float], list[Any]]
     conditions: Callable[[Object], Sequence[Object]] = _nothing
+    order: Callable[[Object], Any] | None = None
 
     def definitions(self, schemas: Mapping[str, Any]) -> list[Object]:
         """As tables carry them, with descriptions from OpenAPI definitions."""

@@ -73,3 +73,14 @@ def is_true(obj: Object, kind: str) -> bool:
 def addresses(ingress: Iterable[Mapping[str, Any]]) -> str:
     """The points of a load balancer, sorted, each once."""
     return ",".join(sorted({one.get("ip") or one.get("hostname") or "" for one in ingress} - {""}))
+
+
+def marked_name(*annotations: str) -> Cell:
+    """The name, and whether an annotation makes the object the default."""
+
+    def cell(obj: Object, _now: float) -> str:
+        given = obj["metadata"].get("annotations") or {}
+        name = str(obj["metadata"].get("name", ""))
+        return f"{name} (default)" if any(given.get(one) == "true" for one in annotations) else name
+
+    return cell
