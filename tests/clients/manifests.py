@@ -6,12 +6,8 @@ JSON = dict[str, Any]
 
 
 def config_map(name: str, data: dict[str, str] | None = None, labels: dict[str, str] | None = None) -> JSON:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "labels": labels or {}},
-        "data": data or {},
-    }
+    metadata = {"name": name, "labels": labels} if labels else {"name": name}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data or {}}
 
 
 def deployment(name: str, replicas: int = 1) -> JSON:
