@@ -23,6 +23,7 @@ from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredic
 
 _MAX_UINT64 = 2**64 - 1
 _MAX_INT64 = 2**63 - 1
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,7 @@ def integer(query: Query, name: str) -> int | None:
     digits = value[1:] if value[:1] in {"+", "-"} else value
     if not (digits.isascii() and digits.isdigit()):
         raise BadRequest(f"strconv.ParseInt: parsing {quote(value)}: invalid syntax")
-    if not -_MAX_INT64 - 1 <= int(value) <= _MAX_INT64:
+    if _is_long(digits) or not -_MAX_INT64 - 1 <= int(value) <= _MAX_INT64:
         raise BadRequest(f"strconv.ParseInt: parsing {quote(value)}: value out of range")
     return int(value)
 
@@ -160,9 +161,14 @@ def parse_resource_version(value: str) -> int | None:
         return None
     if not (value.isascii() and value.isdigit()):
         raise _unparsable(value, "invalid syntax")
-    if int(value) > _MAX_UINT64:
+    if _is_long(value) or int(value) > _MAX_UINT64:
         raise _unparsable(value, "value out of range")
     return int(value)
+
+
+def _is_long(digits: str) -> bool:
+    """Whether a number is too long for 64 bits at a glance: converting thousands of digits is work for nothing."""
+    return len(digits.lstrip("0")) > _MOST_DIGITS
 
 
 def _unparsable(value: str, why: str) -> errors.StatusError:

@@ -25,6 +25,8 @@ _BINARY = {
     ">": Operator.GREATER,
     "<": Operator.LESS,
 }
+_MOST_DIGITS = 19
+"""Of a 64-bit integer: longer texts are not even converted."""
 _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 
 
@@ -180,4 +182,6 @@ def _check_values(key: str, operator: Operator, values: set[str]) -> None:
 
 def _is_integer(text: str) -> bool:
     digits = text[1:] if text[:1] in {"+", "-"} else text
-    return digits.isascii() and digits.isdigit() and -(2**63) <= int(text) < 2**63
+    if not (digits.isascii() and digits.isdigit()) or len(digits.lstrip("0")) > _MOST_DIGITS:
+        return False
+    return -(2**63) <= int(text) < 2**63
