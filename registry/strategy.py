@@ -70,8 +70,12 @@ class Strategy:
         """Keep what an update may not change."""
         if self.has_status:
             _carry_over(new, old, "status")
-        if self.has_generation and _is_changed(new, old):
+        if self.has_generation and self.is_changed(new, old):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def is_changed(self, new: Object, old: Object) -> bool:
+        """Whether an update makes a new generation. Both are in canonical form."""
+        return _without_metadata_and_status(new) != _without_metadata_and_status(old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         """What is wrong with a new object, its metadata's common rules excepted."""
@@ -117,10 +121,6 @@ def _carry_over(new: Object, old: Object, name: str) -> None:
         new[name] = old[name]
     else:
         new.pop(name, None)
-
-
-def _is_changed(new: Object, old: Object) -> bool:
-    return _without_metadata_and_status(new) != _without_metadata_and_status(old)
 
 
 def _without_metadata_and_status(obj: Object) -> dict[str, Any]:

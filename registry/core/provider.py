@@ -2,27 +2,18 @@
 
 from registry.core.configmaps import CONFIGMAPS
 from registry.core.namespaces import NAMESPACES
+from registry.core.pods import PODS
+from registry.core.podtemplates import PODTEMPLATES
+from registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
 from registry.core.secrets import SECRETS
-from registry.fields import count, first, first_of, flag, nothing, text
+from registry.fields import first, flag, text
 from registry.generic.provider import KindsProvider
-from registry.kind import Kind, Scale
+from registry.kind import Kind
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy
 
 GROUP = ""
 
 EVENT_TTL_SECONDS = 3600
-
-POD_FIELDS = {
-    "spec.nodeName": text("spec.nodeName"),
-    "spec.restartPolicy": text("spec.restartPolicy"),
-    "spec.schedulerName": text("spec.schedulerName"),
-    "spec.serviceAccountName": text("spec.serviceAccountName"),
-    "spec.hostNetwork": flag("spec.hostNetwork"),
-    "status.phase": text("status.phase"),
-    "status.podIP": first_of("status.podIPs", "ip"),
-    "status.podIPs": nothing,
-    "status.nominatedNodeName": text("status.nominatedNodeName"),
-}
 
 EVENT_FIELDS = {
     "involvedObject.kind": text("involvedObject.kind"),
@@ -96,37 +87,9 @@ KINDS = (
         status_strategy=StatusStrategy(),
         returns_deleted_object=True,
     ),
-    Kind(
-        group=GROUP,
-        plural="pods",
-        kind="Pod",
-        short_names=("po",),
-        categories=("all",),
-        strategy=Strategy(has_status=True, has_generation=True),
-        status_strategy=StatusStrategy(),
-        returns_deleted_object=True,
-        fields=POD_FIELDS,
-        field_aliases={"spec.host": "spec.nodeName"},
-        triggers=("spec.nodeName",),
-    ),
-    Kind(
-        group=GROUP,
-        plural="podtemplates",
-        kind="PodTemplate",
-        strategy=Strategy(has_generation=True),
-        returns_deleted_object=True,
-    ),
-    Kind(
-        group=GROUP,
-        plural="replicationcontrollers",
-        kind="ReplicationController",
-        short_names=("rc",),
-        categories=("all",),
-        strategy=Strategy(has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS),
-        status_strategy=StatusStrategy(),
-        scale=Scale(),
-        fields={"status.replicas": count("status.replicas")},
-    ),
+    PODS,
+    PODTEMPLATES,
+    REPLICATIONCONTROLLERS,
     Kind(
         group=GROUP,
         plural="resourcequotas",

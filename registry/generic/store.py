@@ -221,11 +221,19 @@ class Store:
     ) -> None:
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._mutate(attributes, new)
+        if self.strategy.has_generation:
+            self._settle(new)
         self._check_resource_version(name, new["metadata"], old["metadata"])
         rest.before_update(self.kind, self.strategy, request=request, new=new, old=old)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]):
             raise _EmptiedFinalizers(new)
+
+    def _settle(self, new: Object) -> None:
+        """Give an object, in place, the form of the stored one with which it is going to be compared."""
+        settled = self.canonical(new)
+        new.clear()
+        new.update(settled)
 
     def _check_resource_version(self, name: str, new: dict[str, Any], old: dict[str, Any]) -> None:
         given = rest.parse_resource_version(new.get("resourceVersion", ""))

@@ -1,0 +1,67 @@
+"""Stateful sets: pods with names and volumes of their own."""
+
+from dataclasses import dataclass
+
+from registry import objects
+from registry.core import pod_spec
+from registry.kind import Kind, Scale
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from storage.stored_object import Object
+
+_ROLLING_UPDATE = "RollingUpdate"
+_STEPS = "spec.updateStrategy.rollingUpdate"
+_MAX_UNAVAILABLE = "maxUnavailable"
+_CLAIM_TYPE = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatefulSetStrategy(Strategy):
+    """Claims are made from templates, which show their type, and are retained."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj["spec"]
+        pod_spec.default_template(spec["template"])
+        spec.setdefault("podManagementPolicy", "OrderedReady")
+        spec.setdefault("replicas", 1)
+        spec.setdefault("revisionHistoryLimit", 10)
+        _default_update_strategy(spec.setdefault("updateStrategy", {}))
+        retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+        retention.setdefault("whenDeleted", "Retain")
+        retention.setdefault("whenScaled", "Retain")
+        for template in spec.get("volumeClaimTemplates") or ():
+            template.update(_CLAIM_TYPE)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        _drop_max_unavailable(obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        if _MAX_UNAVAILABLE not in objects.get(old, _STEPS, {}):
+            _drop_max_unavailable(new)
+        super().prepare_for_update(context, new, old)
+
+
+def _drop_max_unavailable(obj: Object) -> None:
+    """The field belongs to a feature that is off."""
+    objects.get(obj, _STEPS, {}).pop(_MAX_UNAVAILABLE, None)
+
+
+def _default_update_strategy(strategy: Object) -> None:
+    """A rolling update that is asked for by name gets no defaults of its own."""
+    if "type" not in strategy:
+        strategy["type"] = _ROLLING_UPDATE
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == _ROLLING_UPDATE and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
+
+
+STATEFULSETS = Kind(
+    group="apps",
+    plural="statefulsets",
+    kind="StatefulSet",
+    short_names=("sts",),
+    categories=("all",),
+    strategy=StatefulSetStrategy(has_status=True, has_generation=True),
+    status_strategy=StatusStrategy(),
+    scale=Scale(),
+)

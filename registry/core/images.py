@@ -1,0 +1,32 @@
+"""Images of containers: what the name of one says of how it is pulled.
+
+A name is [domain/]path[:tag][@digest]. Pure.
+"""
+
+import re
+from functools import lru_cache
+
+_ALWAYS = "Always"
+_IF_NOT_PRESENT = "IfNotPresent"
+_LATEST = "latest"
+
+_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_LABEL = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_DOMAIN = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
+_DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
+_NAME = re.compile(
+    rf"(?:(?P<domain>{_DOMAIN})/)?(?P<path>{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?(?:@(?P<digest>{_DIGEST}))?",
+    re.ASCII,
+)
+_IDENTIFIER = re.compile(r"[a-f0-9]{64}")
+_PATH_LIMIT = 255
+
+
+@lru_cache(maxsize=4096)
+def pull_policy(image: str) -> str:
+    """When an image is pulled if nobody says: always if it is the latest, which moves; else when it is not there."""
+    match = _NAME.fullmatch(image)
+    if match is None or _IDENTIFIER.fullmatch(image) or len(match["path"]) > _PATH_LIMIT:
+        return _IF_NOT_PRESENT
+    is_latest = match["tag"] == _LATEST or (match["tag"] is None and match["digest"] is None)
+    return _ALWAYS if is_latest else _IF_NOT_PRESENT

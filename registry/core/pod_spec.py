@@ -1,0 +1,45 @@
+"""Pod specs: what pods and the templates of pods have in common.
+
+Must hold: specs have the defaults of their types when they come here (run_time_defaults.py), so that everything that a
+Go struct always has is there. What is true of pods alone is in pods.py.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from registry.core import images
+from storage.stored_object import Object
+
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def containers(spec: Object) -> Iterator[Object]:
+    """All containers, those that come first first."""
+    for name in CONTAINER_LISTS:
+        yield from spec.get(name) or ()
+
+
+def default(spec: Object) -> None:
+    """The defaults that depend on other fields."""
+    if account := spec.get("serviceAccountName") or spec.get("serviceAccount"):
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
+    for container in containers(spec):
+        if "imagePullPolicy" not in container:
+            container["imagePullPolicy"] = images.pull_policy(container.get("image", ""))
+    for volume in spec.get("volumes") or ():
+        _default_volume(volume)
+
+
+def default_template(template: Any) -> None:
+    """The same for a template, which may be missing where it is a pointer."""
+    if template is not None:
+        default(template["spec"])
+
+
+def _default_volume(volume: Object) -> None:
+    """A volume without a source is an empty directory."""
+    if not any(name != "name" for name in volume):
+        volume["emptyDir"] = {}
+    image = volume.get("image")
+    if image is not None and "pullPolicy" not in image:
+        image["pullPolicy"] = images.pull_policy(image.get("reference", ""))

@@ -1,0 +1,154 @@
+"""Pods: they begin Pending, end by degrees once they are on a node, and carry a generation of their spec."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry import objects
+from registry.core import pod_resources, pod_spec
+from registry.fields import first_of, flag, nothing, text
+from registry.kind import Kind
+from registry.options import DeleteOptions
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from storage.stored_object import Object
+
+_TERMINAL_PHASES = frozenset({"Failed", "Succeeded"})
+_GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodStrategy(Strategy):
+    """What a pod begins with, and how long it may take to end."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj["spec"]
+        pod_spec.default(spec)
+        pod_resources.default_requests(spec)
+        spec.setdefault("enableServiceLinks", True)
+        if spec.get("hostNetwork"):
+            _default_host_ports(spec)
+        if status := obj.get("status"):
+            _settle_addresses(status)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        spec = obj["spec"]
+        obj["status"] = {"phase": "Pending", "qosClass": pod_resources.qos_class(spec)}
+        if spec.get("schedulingGates"):
+            obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": obj["metadata"]["creationTimestamp"]}]
+        labels = obj["metadata"].get("labels") or {}
+        for term in _selecting_terms(spec):
+            _apply_label_keys(term, labels)
+
+    def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
+        """Only a pod that may run somewhere needs time."""
+        spec = obj["spec"]
+        if not spec.get("nodeName") or objects.get(obj, "status.phase") in _TERMINAL_PHASES:
+            return 0
+        period: int | None = options.grace_period_seconds
+        if period is None:
+            period = spec.get("terminationGracePeriodSeconds") or 0
+        return 1 if period < 0 else period
+
+
+def _default_host_ports(spec: Object) -> None:
+    """On the host's network, ports of containers are the host's."""
+    for name in ("containers", "initContainers"):
+        for container in spec.get(name) or ():
+            for port in container.get("ports") or ():
+                if not port.get("hostPort") and port.get("containerPort"):
+                    port["hostPort"] = port["containerPort"]
+
+
+def _settle_addresses(status: Object) -> None:
+    """`podIP` and the first of `podIPs` are one; what a client says of both, the single one decides."""
+    addresses = status.get("podIPs") or []
+    single = status.get("podIP")
+    if single and (not addresses or addresses[0].get("ip") != single):
+        status["podIPs"] = [{"ip": single}]
+    elif addresses and addresses[0].get("ip"):
+        status["podIP"] = addresses[0]["ip"]
+
+
+def _selecting_terms(spec: Object) -> Iterator[Object]:
+    """Whatever selects pods by the values that this one's labels have."""
+    affinity = spec.get("affinity") or {}
+    for name in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(name) or {}
+        for weighted in rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
+            yield weighted.get("podAffinityTerm") or {}
+        yield from rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+    yield from spec.get("topologySpreadConstraints") or ()
+
+
+def _apply_label_keys(term: Object, labels: Mapping[str, str]) -> None:
+    """Make expressions of the keys that are to have, or not to have, this pod's value."""
+    selector = term.get("labelSelector")
+    if selector is None:
+        return
+    for member, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
+        for key in term.get(member) or ():
+            if key in labels:
+                expression = {"key": key, "operator": operator, "values": [labels[key]]}
+                selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), expression]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodStatusStrategy(StatusStrategy):
+    """What a kubelet reports; what it forgets to report stays."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        owners = old["metadata"].get("ownerReferences")
+        if owners:
+            new["metadata"]["ownerReferences"] = owners
+        else:
+            new["metadata"].pop("ownerReferences", None)
+        new_status, old_status = new.setdefault("status", {}), old.get("status") or {}
+        for name in ("qosClass", "observedGeneration"):
+            if not new_status.get(name) and old_status.get(name):
+                new_status[name] = old_status[name]
+        _keep_observed_generations(new_status, old_status)
+
+
+def _keep_observed_generations(new: Object, old: Object) -> None:
+    """A condition that does not say which generation it has seen keeps what the old one of its type said."""
+    seen: defaultdict[str, list[Any]] = defaultdict(list)
+    for condition in old.get("conditions") or ():
+        seen[condition.get("type", "")].append(condition.get("observedGeneration"))
+    for condition in new.get("conditions") or ():
+        before = seen[condition.get("type", "")]
+        generation = before.pop(0) if before else None
+        if generation and not condition.get("observedGeneration"):
+            condition["observedGeneration"] = generation
+
+
+PODS = Kind(
+    group="",
+    plural="pods",
+    kind="Pod",
+    short_names=("po",),
+    categories=("all",),
+    strategy=PodStrategy(has_status=True, has_generation=True),
+    status_strategy=PodStatusStrategy(),
+    returns_deleted_object=True,
+    fields={
+        "spec.nodeName": text("spec.nodeName"),
+        "spec.restartPolicy": text("spec.restartPolicy"),
+        "spec.schedulerName": text("spec.schedulerName"),
+        "spec.serviceAccountName": text("spec.serviceAccountName"),
+        "spec.hostNetwork": flag("spec.hostNetwork"),
+        "status.phase": text("status.phase"),
+        "status.podIP": first_of("status.podIPs", "ip"),
+        "status.podIPs": nothing,
+        "status.nominatedNodeName": text("status.nominatedNodeName"),
+    },
+    field_aliases={"spec.host": "spec.nodeName"},
+    triggers=("spec.nodeName",),
+)

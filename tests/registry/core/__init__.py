@@ -1,0 +1,1 @@
+"""Kinds of this group: their rules, without a server."""

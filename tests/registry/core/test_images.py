@@ -1,0 +1,30 @@
+"""Images: the latest is always pulled."""
+
+import pytest
+
+from registry.core import images
+
+DIGEST = "sha256:" + "0" * 64
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "nginx",
+        "nginx:latest",
+        "library/nginx",
+        "host:5000/nginx",
+        "Host/nginx",
+        f"nginx:latest@{DIGEST}",
+        "[::1]:5000/a",
+    ],
+)
+def test_the_latest_is_always_pulled(image: str) -> None:
+    assert images.pull_policy(image) == "Always"
+
+
+@pytest.mark.parametrize(
+    "image", ["nginx:1.27", "host:5000/nginx:v1", f"nginx@{DIGEST}", "nginx:Latest", "", "Nginx", "a b", "0" * 64]
+)
+def test_a_version_and_what_is_no_name_are_pulled_once(image: str) -> None:
+    assert images.pull_policy(image) == "IfNotPresent"

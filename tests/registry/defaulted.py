@@ -1,0 +1,39 @@
+"""Objects as they come out of a request's body: decoded and with all defaults."""
+
+from typing import Any
+
+from registry import schema
+from registry.kind import Kind
+from registry.strategy import StrategyContext
+
+CONTEXT = StrategyContext(namespace="default")
+
+
+def defaulted(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The hub object of a body."""
+    object_type = schema.builtin().type_for(kind.group, kind.hub_version, kind.kind)
+    obj = object_type.decode({"metadata": {"name": "a"}, **value}).obj
+    object_type.apply_defaults(obj)
+    kind.strategy.default(obj)
+    return obj
+
+
+def created(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The object that a creation stores."""
+    obj = defaulted(kind, value)
+    obj["metadata"] |= {"uid": "u-1", "creationTimestamp": "2030-01-01T00:00:00Z"}
+    kind.strategy.prepare_for_create(CONTEXT, obj)
+    return canonical(kind, obj)
+
+
+def updated(kind: Kind, old: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    """The object that an update stores."""
+    new = canonical(kind, defaulted(kind, value))
+    new["metadata"]["generation"] = old["metadata"]["generation"]
+    kind.strategy.prepare_for_update(CONTEXT, new, old)
+    return new
+
+
+def canonical(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
+    """The form in which objects are stored."""
+    return schema.builtin().type_for(kind.group, kind.hub_version, kind.kind).canonical(obj)
