@@ -21,11 +21,11 @@ ROUND_SECONDS = 0.4
 """Long enough for what a subject does now and then, such as a checkpoint; short enough to take turns often."""
 
 
-async def rate(operation: Operation, numbers: Iterable[int], *, at_once: int) -> float:
-    """Operations a second, so many at once, each with a number of its own."""
+async def rate(operation: Operation, numbers: Iterable[int], *, at_once: int, seconds: float = ROUND_SECONDS) -> float:
+    """Operations a second, so many at once, each with a number of its own, until numbers or time have run out."""
     left, done = iter(numbers), itertools.count()
     begun = time.perf_counter()
-    until = begun + ROUND_SECONDS
+    until = begun + seconds
 
     async def work() -> None:
         for number in left:
