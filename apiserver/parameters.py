@@ -24,6 +24,7 @@ from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredic
 _MAX_UINT64 = 2**64 - 1
 _MAX_INT64 = 2**63 - 1
 _MOST_DIGITS = 20
+_BEYOND = 2**64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,9 +151,10 @@ def integer(query: Query, name: str) -> int | None:
     digits = value[1:] if value[:1] in {"+", "-"} else value
     if not (digits.isascii() and digits.isdigit()):
         raise BadRequest(f"strconv.ParseInt: parsing {quote(value)}: invalid syntax")
-    if _is_long(digits) or not -_MAX_INT64 - 1 <= int(value) <= _MAX_INT64:
+    number = -_magnitude(digits) if value.startswith("-") else _magnitude(digits)
+    if not -_MAX_INT64 - 1 <= number <= _MAX_INT64:
         raise BadRequest(f"strconv.ParseInt: parsing {quote(value)}: value out of range")
-    return int(value)
+    return number
 
 
 def parse_resource_version(value: str) -> int | None:
@@ -161,14 +163,16 @@ def parse_resource_version(value: str) -> int | None:
         return None
     if not (value.isascii() and value.isdigit()):
         raise _unparsable(value, "invalid syntax")
-    if _is_long(value) or int(value) > _MAX_UINT64:
+    number = _magnitude(value)
+    if number > _MAX_UINT64:
         raise _unparsable(value, "value out of range")
-    return int(value)
+    return number
 
 
-def _is_long(digits: str) -> bool:
-    """Whether a number is too long for 64 bits at a glance: converting thousands of digits is work for nothing."""
-    return len(digits.lstrip("0")) > _MOST_DIGITS
+def _magnitude(digits: str) -> int:
+    """The number that digits mean, or one beyond 64 bits for all that are longer: those are not even converted."""
+    significant = digits.lstrip("0") or "0"
+    return int(significant) if len(significant) <= _MOST_DIGITS else _BEYOND
 
 
 def _unparsable(value: str, why: str) -> errors.StatusError:

@@ -182,6 +182,7 @@ def _check_values(key: str, operator: Operator, values: set[str]) -> None:
 
 def _is_integer(text: str) -> bool:
     digits = text[1:] if text[:1] in {"+", "-"} else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits.lstrip("0")) > _MOST_DIGITS:
+    significant = digits.lstrip("0") or "0"
+    if not (digits.isascii() and digits.isdigit()) or len(significant) > _MOST_DIGITS:
         return False
-    return -(2**63) <= int(text) < 2**63
+    return int(significant) < 2**63 + text.startswith("-")
