@@ -53,20 +53,27 @@ class Clause(NamedTuple):
         return (self.type, self.subtype) in {(main, sub), (main, "*"), ("*", "*")}
 
 
-Allows = Callable[[str, Target], bool]
-"""Whether an endpoint can turn its objects into a target in a media type."""
+Allows = Callable[[str, Target | None], bool]
+"""Whether an endpoint can write its objects, or turn them into a target, in a media type."""
 
 
-def allows_metadata_and_tables(media_type: str, target: Target) -> bool:
+def allows_nothing_else(_media_type: str, target: Target | None) -> bool:
+    """What endpoints offer that give their objects as they are."""
+    return target is None
+
+
+def allows_metadata_and_tables(media_type: str, target: Target | None) -> bool:
     """What resources offer: PartialObjectMetadata(List) in every format, Table in JSON and YAML."""
+    if target is None:
+        return True
     if target.group != META_GROUP or target.version not in {"v1", "v1beta1"}:
         return False
     return target.kind in {PARTIAL, PARTIAL_LIST} or (target.kind == TABLE and media_type in {JSON, YAML})
 
 
-def allows_metadata(media_type: str, target: Target) -> bool:
+def allows_metadata(media_type: str, target: Target | None) -> bool:
     """What resources without columns offer."""
-    return target.kind != TABLE and allows_metadata_and_tables(media_type, target)
+    return (target is None or target.kind != TABLE) and allows_metadata_and_tables(media_type, target)
 
 
 @lru_cache(maxsize=1024)
@@ -108,8 +115,8 @@ def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> F
     target = None
     if parameters.keys() & {"as", "g", "v"}:
         target = Target(parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
-        if not allows(media_type, target):
-            return None
+    if not allows(media_type, target):
+        return None
     if parameters.get("stream", "watch") != "watch":
         return None
     return Format(media_type, target, parameters.get("pretty") == "1")

@@ -12,9 +12,10 @@ from multidict import CIMultiDict
 
 from apiserver import negotiation
 from apiserver.context import RequestContext
-from apiserver.serializers import yaml
+from apiserver.serializers import protobuf, yaml
 from apiserver.urls import Query
 from registry.errors import StatusError
+from registry.schema import builtin
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -61,9 +62,14 @@ def json(
 
 def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
     """A failure as its Status: in the client's format, or as JSON where the client accepts none of ours."""
-    chosen = negotiation.negotiate(request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, _offers_nothing_else)
+    chosen = negotiation.negotiate(
+        request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, negotiation.allows_nothing_else
+    )
     if chosen is not None and chosen.media_type == negotiation.YAML:
         response = raw(context, yaml.dump(failure.status()), status=failure.code, content_type=negotiation.YAML)
+    elif chosen is not None and chosen.media_type == negotiation.PROTOBUF:
+        body = protobuf.dump(failure.status(), builtin())
+        response = raw(context, body, status=failure.code, content_type=negotiation.PROTOBUF)
     else:
         is_indented = chosen is None or chosen.is_pretty or is_pretty(request, context.query)
         body = dump(failure.status(), is_pretty=is_indented)
@@ -71,11 +77,6 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
     if failure.retry_after_seconds:
         response.headers[hdrs.RETRY_AFTER] = str(failure.retry_after_seconds)
     return response
-
-
-def _offers_nothing_else(_media_type: str, _target: negotiation.Target) -> bool:
-    """A Status comes as a Status, never as a Table."""
-    return False
 
 
 def dump(value: dict[str, Any], *, is_pretty: bool) -> bytes:

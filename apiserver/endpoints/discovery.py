@@ -19,6 +19,7 @@ from apiserver.handlers import output
 from apiserver.handlers.served import Served, ServedPaths
 from apiserver.negotiation import Target
 from registry import errors
+from registry.schema import builtin
 
 _AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -54,7 +55,7 @@ def _plain(make: Callable[[], Document]) -> Handler:
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         chosen = _negotiated(request)
-        return await output.respond_value(request, context, made(), chosen)
+        return await output.respond_value(request, context, made(), chosen, types=builtin())
 
     return handle
 
@@ -67,7 +68,8 @@ def _root(make: Callable[[str], Document], groups: Sequence[Group]) -> Handler:
         wanted = negotiation.negotiate_target(accept, negotiation.MEDIA_TYPES, _AGGREGATED)
         if wanted is not None:
             return await _aggregated(request, context, aggregated(), wanted)
-        return await output.respond_value(request, context, plain(_address(request)), _negotiated(request))
+        chosen = _negotiated(request)
+        return await output.respond_value(request, context, plain(_address(request)), chosen, types=builtin())
 
     return handle
 
@@ -93,14 +95,10 @@ def _restful(handler: Handler) -> Handler:
 
 def _negotiated(request: web.BaseRequest) -> negotiation.Format:
     accept = request.headers.get(hdrs.ACCEPT, "")
-    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, _allows_nothing)
+    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, negotiation.allows_nothing_else)
     if chosen is None:
         raise errors.NotAcceptable(negotiation.MEDIA_TYPES)
     return chosen
-
-
-def _allows_nothing(_media_type: str, _target: Target) -> bool:
-    return False
 
 
 async def _aggregated(
@@ -111,7 +109,7 @@ async def _aggregated(
         response: web.StreamResponse = web.Response(status=304, headers=responses.headers(context, responses.JSON))
         del response.headers[hdrs.CONTENT_TYPE]
     else:
-        response = await output.respond_value(request, context, document, chosen)
+        response = await output.respond_value(request, context, document, chosen, types=builtin())
         response.headers[hdrs.CONTENT_TYPE] = chosen.media_type + _AGGREGATED_SUFFIX
     response.headers[hdrs.VARY] = hdrs.ACCEPT
     response.headers[hdrs.ETAG] = etag

@@ -20,7 +20,8 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)
     status = _status_code(deleted, options)
     if deleted.is_gone and not served.kind.returns_deleted_object:
-        return await output.respond_value(request, context, _success(served, deleted), chosen, status=status)
+        success = _success(served, deleted)
+        return await output.respond_value(request, context, success, chosen, types=served.types, status=status)
     return await output.respond_object(request, context, served, deleted.stored, chosen, status=status)
 
 

@@ -1,8 +1,8 @@
 """Output: what a handler has found, written in the format that the client wants.
 
 The road of plain JSON is short: stored bytes, a prefix, a newline. Everything else (tables, partial metadata, YAML,
-indentation) decodes first. Must hold: bytes that are in the store are not decoded to be written; a big answer is
-compressed, and YAML written, off the event loop, and only for those who ask.
+protobuf, indentation) decodes first. Must hold: bytes that are in the store are not decoded to be written; a big
+answer is compressed, and YAML or a long protobuf list written, off the event loop, and only for those who ask.
 """
 
 import asyncio
@@ -18,14 +18,16 @@ from apiserver.context import RequestContext
 from apiserver.handlers import transforms
 from apiserver.handlers.served import Served
 from apiserver.negotiation import Format
-from apiserver.serializers import yaml
+from apiserver.serializers import protobuf, yaml
 from registry import errors
+from registry.schema import Catalog
 from storage.interface import ListResult
 from storage.stored_object import Object, StoredObject
 
 _GZIP_FROM_BYTES = 128 * 1024
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
+_THREAD_FROM_ITEMS = 50
 
 
 def negotiated(request: web.BaseRequest, served: Served[Any]) -> Format:
@@ -58,7 +60,7 @@ async def respond_object(
         obj = transforms.one(transform, served, obj)
     elif isinstance(found, StoredObject):
         obj = served.view.versioned(obj)
-    return await respond_value(request, context, obj, chosen, status=status)
+    return await respond_value(request, context, obj, chosen, types=served.types, status=status)
 
 
 async def respond_list(
@@ -69,7 +71,7 @@ async def respond_list(
     transform = transforms.of(chosen, context.query)
     if transform is not None:
         value = await transforms.many(transform, served, metadata, result.items)
-        return await respond_value(request, context, value, chosen)
+        return await respond_value(request, context, value, chosen, types=served.types)
     items = [served.view.item(item) for item in result.items]
     if _is_plain(request, context, chosen):
         head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (
@@ -79,7 +81,7 @@ async def respond_list(
         )
         return await _respond(request, context, b"%b%b]}\n" % (head, b",".join(items)), media_type=negotiation.JSON)
     value = _list_value(served, metadata, [orjson.loads(item) for item in items])
-    return await respond_value(request, context, value, chosen)
+    return await respond_value(request, context, value, chosen, types=served.types)
 
 
 def list_metadata(result: ListResult) -> dict[str, Any]:
@@ -93,14 +95,30 @@ def list_metadata(result: ListResult) -> dict[str, Any]:
 
 
 async def respond_value(
-    request: web.BaseRequest, context: RequestContext, value: Object, chosen: Format, *, status: int = 200
+    request: web.BaseRequest,
+    context: RequestContext,
+    value: Object,
+    chosen: Format,
+    *,
+    types: Catalog,
+    status: int = 200,
 ) -> web.StreamResponse:
     """A typed object in the chosen format."""
     if chosen.media_type == negotiation.YAML:
         text = await asyncio.to_thread(yaml.dump, value)
         return await _respond(request, context, text, media_type=negotiation.YAML, status=status)
+    if chosen.media_type == negotiation.PROTOBUF:
+        message = await _protobuf(value, types)
+        return await _respond(request, context, message, media_type=negotiation.PROTOBUF, status=status)
     body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(request, context.query))
     return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
+
+
+async def _protobuf(value: Object, types: Catalog) -> bytes:
+    """The protobuf of a typed object; long lists do not hold up the event loop."""
+    if len(value.get("items", ())) < _THREAD_FROM_ITEMS:
+        return protobuf.dump(value, types)
+    return await asyncio.to_thread(protobuf.dump, value, types)
 
 
 def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:

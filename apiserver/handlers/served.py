@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from apiserver import negotiation
+from apiserver.serializers import protobuf
 from registry.kind import Kind
 from registry.names import GroupKind, GroupResource
 from registry.printing.columns import Columns
@@ -53,10 +54,14 @@ class Served(Generic[S]):
 
     @cached_property
     def allows(self) -> negotiation.Allows:
-        """What its objects can be turned into: tables only where there is something to read again."""
-        if self.subresource in _WITH_TABLES and hasattr(self.storage, "get"):
-            return negotiation.allows_metadata_and_tables
-        return negotiation.allows_metadata
+        """How its objects can be written: as tables where there is something to read again, in protobuf if they can."""
+        has_tables = self.subresource in _WITH_TABLES and hasattr(self.storage, "get")
+        allows = negotiation.allows_metadata_and_tables if has_tables else negotiation.allows_metadata
+        if protobuf.has_message(self.view.object_kind, self.types):
+            return allows
+        return lambda media_type, target: (
+            allows(media_type, target) and (target is not None or media_type != negotiation.PROTOBUF)
+        )
 
     @cached_property
     def columns(self) -> Columns:

@@ -94,7 +94,8 @@ class Messages:
         message = self._known.get(definition)
         if message is None:
             message = self._known[definition] = Message()
-            properties = self._types.definitions.get(definition, {}).get("properties", {})
+            published = self._types.definitions.get(definition)
+            properties = wire.fields(definition) if published is None else published.get("properties", {})
             self._compile(definition, message, {wire.letters(name): name for name in properties})
         return message
 
