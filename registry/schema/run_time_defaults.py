@@ -46,6 +46,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "PodSpec.schedulerName": "default-scheduler",
     "PodSpec.securityContext": {},
     "PodSpec.terminationGracePeriodSeconds": 30,
+    "PriorityClass.preemptionPolicy": "PreemptLowerPriority",
     "Probe.failureThreshold": 3,
     "Probe.periodSeconds": 10,
     "Probe.successThreshold": 1,

@@ -1,0 +1,135 @@
+"""Priority: a pod's priority class says how important it is; pods do not say so themselves.
+
+Must hold: every pod that is stored has a priority; it never changes afterwards, whatever becomes of the class.
+"""
+
+from dataclasses import dataclass
+
+from registry import errors
+from registry.admission.interface import Attributes, Operation, Plugin
+from registry.generic.interpret import Operation as Reading
+from registry.generic.interpret import interpreted
+from registry.names import GroupResource
+from storage.interface import ListOptions, Storage
+from storage.stored_object import Object, StoredObject
+
+_PODS = GroupResource("", "pods")
+_CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")
+_KEPT = ("priority", "preemptionPolicy")
+
+
+@dataclass(frozen=True, slots=True)
+class _PriorityClass:
+    name: str
+    value: int = 0
+    preemption_policy: str = "PreemptLowerPriority"
+    is_global_default: bool = False
+
+
+_NO_CLASS = _PriorityClass("")
+"""What counts when no class is the default."""
+_SYSTEM_CLASSES = {
+    "system-cluster-critical": _PriorityClass("system-cluster-critical", 2_000_000_000),
+    "system-node-critical": _PriorityClass("system-node-critical", 2_000_001_000),
+}
+"""Classes that mean this even where nobody has made their objects."""
+
+
+class Priority(Plugin):
+    """Looks priority classes up in their storage, in any state at hand."""
+
+    name = "Priority"
+    operations = frozenset({Operation.CREATE, Operation.UPDATE})
+
+    def __init__(self, classes: Storage) -> None:
+        self._classes = classes
+        self._read: dict[str, tuple[int, _PriorityClass]] = {}
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if attributes.resource != _PODS or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        spec = attributes.obj["spec"]
+        if attributes.operation is Operation.CREATE:
+            _apply(attributes, spec, await self._class_of(attributes, spec))
+        else:
+            assert attributes.old is not None
+            _keep(spec, attributes.old["spec"])
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource != _CLASSES or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        if not attributes.obj.get("globalDefault"):
+            return
+        default = await self._default_class()
+        is_other = attributes.operation is Operation.CREATE or default.name != attributes.obj["metadata"]["name"]
+        if default.name and is_other:
+            why = f"PriorityClass {default.name} is already marked as default. Only one default can exist"
+            raise errors.Forbidden(_CLASSES, attributes.name, why=why)
+
+    async def _class_of(self, attributes: Attributes, spec: Object) -> _PriorityClass:
+        name = spec.get("priorityClassName")
+        if not name:
+            return await self._default_class()
+        try:
+            return self._parsed(
+                await interpreted(self._classes.get(name, resource_version=0), Reading(_CLASSES, "get"))
+            )
+        except errors.NotFound:
+            if name in _SYSTEM_CLASSES:
+                return _SYSTEM_CLASSES[name]
+            why = f"no PriorityClass with name {name} was found"
+            raise errors.Forbidden(attributes.resource, attributes.name, why=why) from None
+
+    async def _default_class(self) -> _PriorityClass:
+        """The default; the least of them if a race has made several."""
+        listing = self._classes.get_list("", ListOptions(resource_version=0))
+        items = (await interpreted(listing, Reading(_CLASSES, "list"))).items
+        if len(self._read) > 2 * len(items):
+            self._read.clear()
+        defaults = [one for one in map(self._parsed, items) if one.is_global_default]
+        return min(defaults, key=lambda one: one.value, default=_NO_CLASS)
+
+    def _parsed(self, stored: StoredObject) -> _PriorityClass:
+        """What a class says, decoded once: every new pod asks."""
+        known = self._read.get(stored.key)
+        if known is not None and known[0] == stored.revision:
+            return known[1]
+        obj = stored.decode()
+        parsed = _PriorityClass(
+            obj["metadata"]["name"],
+            obj.get("value") or 0,
+            obj.get("preemptionPolicy") or _NO_CLASS.preemption_policy,
+            bool(obj.get("globalDefault")),
+        )
+        self._read[stored.key] = (stored.revision, parsed)
+        return parsed
+
+
+def _apply(attributes: Attributes, spec: Object, wanted: _PriorityClass) -> None:
+    computed = "priority admission controller computed {} from the given PriorityClass name"
+    given = spec.get("priority", wanted.value)
+    if given != wanted.value:
+        why = (
+            f"the integer value of priority ({given}) must not be provided in pod spec; {computed.format(wanted.value)}"
+        )
+        raise errors.Forbidden(attributes.resource, attributes.name, why=why)
+    policy = spec.get("preemptionPolicy", wanted.preemption_policy)
+    if policy != wanted.preemption_policy:
+        why = (
+            f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
+            f"{computed.format(wanted.preemption_policy)}"
+        )
+        raise errors.Forbidden(attributes.resource, attributes.name, why=why)
+    if wanted.name:
+        spec["priorityClassName"] = wanted.name
+    spec["priority"] = wanted.value
+    spec["preemptionPolicy"] = wanted.preemption_policy
+
+
+def _keep(spec: Object, old: Object) -> None:
+    """An update that does not speak of the priority keeps it."""
+    for name in _KEPT:
+        if spec.get(name) is None and old.get(name) is not None:
+            spec[name] = old[name]
