@@ -18,7 +18,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = parameters.create_options(context.query)
     body = await bodies.read(request)
     check_create(options)
-    obj = decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     created = await served.storage.create(rest_request(context, served), obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

@@ -4,6 +4,7 @@ Must hold: whatever bytes come, the answer is an object or a StatusError; an obj
 URL; unknown and duplicate fields are refused, reported or dropped as fieldValidation says.
 """
 
+import asyncio
 from typing import Any, NamedTuple
 
 import orjson
@@ -23,18 +24,19 @@ from storage.interface import Preconditions
 from storage.stored_object import Object
 
 _SUMMARY_BYTES = 30
+_THREAD_FROM_BYTES = 16 * 1024
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "
     '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
 )
 
 
-def decode_object(
+async def decode_object(
     body: bytes, request: web.BaseRequest, context: RequestContext, served: Served[Any], *, field_validation: str
 ) -> Object:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
-    found = _read(body, request, served)
+    found = await _read(body, request, served)
     kind = _kind_of(found.value, expected)
     try:
         decoded = served.type.decode(found.value, text=found.text)
@@ -53,7 +55,7 @@ class _Body(NamedTuple):
     strict_errors: tuple[str, ...] = ()
 
 
-def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> _Body:
+async def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> _Body:
     """What is in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
@@ -62,13 +64,18 @@ def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> _Body:
             case negotiation.JSON:
                 return _Body(_parsed(body, body, expected), body)
             case negotiation.YAML:
-                document = yaml.read(body)
+                document = await _yaml(body)
                 return _Body(_parsed(document.json, body, expected), document.json, document.strict_errors)
             case negotiation.PROTOBUF:
                 return _Body(protobuf.to_value(body, served.types, expected))
     except ValueError as exc:
         raise _unrecognized(f"couldn't get version/kind; json parse error: {exc}", body, expected) from exc
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
+
+
+async def _yaml(body: bytes) -> yaml.Document:
+    """A document of YAML; a long one does not hold up the event loop."""
+    return yaml.read(body) if len(body) < _THREAD_FROM_BYTES else await asyncio.to_thread(yaml.read, body)
 
 
 def _parsed(text: bytes, body: bytes, expected: GroupVersionKind) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from apiserver import negotiation, responses
 from apiserver.context import RequestContext
 from apiserver.handlers import transforms
 from apiserver.handlers.served import Served
+from apiserver.handlers.turns import in_turns
 from apiserver.negotiation import Format
 from apiserver.serializers import protobuf, yaml
 from registry import errors
@@ -80,7 +81,7 @@ async def respond_list(
             orjson.dumps(metadata),
         )
         return await _respond(request, context, b"%b%b]}\n" % (head, b",".join(items)), media_type=negotiation.JSON)
-    value = _list_value(served, metadata, [orjson.loads(item) for item in items])
+    value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
     return await respond_value(request, context, value, chosen, types=served.types)
 
 
@@ -116,14 +117,14 @@ async def respond_value(
 
 async def _protobuf(value: Object, types: Catalog) -> bytes:
     """The protobuf of a typed object; long lists do not hold up the event loop."""
-    if len(value.get("items", ())) < _THREAD_FROM_ITEMS:
+    if len(value.get("items") or ()) < _THREAD_FROM_ITEMS:
         return protobuf.dump(value, types)
     return await asyncio.to_thread(protobuf.dump, value, types)
 
 
 def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:
     kind = served.view.list_kind
-    return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata, "items": list(items)}
+    return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata, "items": items}
 
 
 def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:

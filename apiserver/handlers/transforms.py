@@ -4,12 +4,12 @@ Must hold: which form it is was settled by negotiation; what stands in the query
 written, after the work is done; a long list does not hold up the event loop.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from apiserver import negotiation, parameters
 from apiserver.handlers.served import Served
+from apiserver.handlers.turns import in_turns
 from apiserver.negotiation import Format
 from apiserver.urls import Query
 from registry import errors
@@ -20,8 +20,6 @@ from storage.stored_object import Object, StoredObject
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})
-_AT_ONCE = 200
-"""How many objects are decoded before others have their turn."""
 _GO_PACKAGES: Mapping[str, str] = {"": "core", "events.k8s.io": "core"}
 """Where Go keeps the types of a group, when it is not the first word of the group's name."""
 
@@ -74,24 +72,17 @@ async def many(transform: Transform, served: Served[Any], metadata: Object, item
             f"you requested PartialObjectMetadata, but the requested object is a list ({found})"
         )
     if transform.kind == negotiation.PARTIAL_LIST:
-        shown = [item async for item in _decoded(items)]
+        shown = [item.decode() async for item in in_turns(items)]
         return tables.partial_list(transform.api_version, metadata, shown)
     now = served.clock.now()
-    rows = [row(transform, served, item, now=now) async for item in _decoded(_ordered(served, items))]
+    ordered = _ordered(served, items)
+    rows = [row(transform, served, item.decode(), now=now) async for item in in_turns(ordered)]
     return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=rows)
 
 
 def _ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[StoredObject]:
     order = served.columns.order
     return items if order is None else sorted(items, key=lambda item: order(item.decode()))
-
-
-async def _decoded(items: Sequence[StoredObject]) -> AsyncIterator[Object]:
-    """Hub objects, with a rest for the event loop after every so many."""
-    for number, item in enumerate(items, 1):
-        yield item.decode()
-        if number % _AT_ONCE == 0:
-            await asyncio.sleep(0)
 
 
 def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -> Object:

@@ -23,7 +23,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = parameters.update_options(context.query)
     body = await bodies.read(request)
     check_update(options)
-    obj = decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
     _check_identity(obj, context)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")

@@ -11,6 +11,7 @@ from storage.stored_object import Object
 
 _SHOWN = 2
 _UNKNOWN = "<unknown>"
+_NIL = "<nil>"
 _SOURCES = {
     "External": "external",
     "Pods": "pods",
@@ -42,11 +43,11 @@ def _metric(spec: _Metric, status: _Metric) -> str:
     if spec["type"] in _RESOURCES:
         return f"{metric.get('name', '')}: {_resource(target, current)}"
     if spec["type"] == "Pods":
-        return f"{_quantity(current, 'averageValue')}/{target.get('averageValue', '0')}"
+        return f"{_quantity(current, 'averageValue')}/{target.get('averageValue', _NIL)}"
     if target.get("averageValue") is not None:
         average = (current or {}).get("averageValue", _UNKNOWN)
         return f"{average}/{target['averageValue']} (avg)"
-    return f"{_quantity(current, 'value')}/{target.get('value', '0')}"
+    return f"{_quantity(current, 'value')}/{target.get('value', _NIL)}"
 
 
 def _resource(target: _Metric, current: _Metric | None) -> str:
@@ -56,7 +57,7 @@ def _resource(target: _Metric, current: _Metric | None) -> str:
 
 
 def _quantity(current: _Metric | None, name: str) -> str:
-    return _UNKNOWN if current is None else str(current.get(name, "0"))
+    return _UNKNOWN if current is None else str(current.get(name, _NIL))
 
 
 def _percent(value_: _Metric, default: str) -> str:

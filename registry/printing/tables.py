@@ -35,7 +35,7 @@ def row(columns: Columns, obj: Object, *, now: float) -> Object:
 
 def partial(api_version: str, obj: Object) -> Object:
     """An object's metadata alone."""
-    return {"kind": PARTIAL, "apiVersion": api_version, "metadata": obj["metadata"]}
+    return {"kind": PARTIAL, "apiVersion": api_version, "metadata": obj.get("metadata") or {}}
 
 
 def partial_list(api_version: str, metadata: Object, items: Sequence[Object]) -> Object:

@@ -117,8 +117,10 @@ async def test_partial_metadata_is_all_that_comes(client: Client) -> None:
 
 async def test_an_empty_list_of_partial_metadata_is_null(client: Client) -> None:
     answer = await client.ask(f"{MAPS}?labelSelector=none", PARTIAL_LIST)
+    protobuf = await client.ask(f"{MAPS}?labelSelector=none", PARTIAL_LIST.replace("json", "vnd.kubernetes.protobuf"))
 
     assert answer.json["items"] is None
+    assert protobuf.status == 200
 
 
 async def test_a_list_is_no_object_and_an_object_no_list(client: Client) -> None:
