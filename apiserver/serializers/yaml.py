@@ -1,9 +1,9 @@
 """YAML: objects as kube-apiserver writes them, and bodies of clients as JSON text.
 
 Both ways follow the YAML 1.1 of Go's library, which differs from PyYAML's in what a scalar means (`y` is true, `1:30`
-is text) and in when text is quoted. Must hold: whatever text comes, the answer is JSON or a ValueError: depth and
-aliases are limited before anything is built (the composer in C overflows its stack), and what JSON cannot say (dates,
-binary) stays text.
+is text) and in when text is quoted. Must hold: whatever text comes, the answer is JSON or a ValueError: depth and what
+aliases add up to are limited before anything is built (yaml_limits.py), and what JSON cannot say (dates, binary) stays
+text.
 """
 
 import json
@@ -14,12 +14,9 @@ from typing import Any
 
 import yaml
 
-from apiserver.serializers import yaml_scalars
+from apiserver.serializers import yaml_limits, yaml_scalars
 from registry.schema import yaml_keys
 from registry.schema.ordering import as_printed
-
-MAX_DEPTH = 200
-MAX_ALIASES = 1000
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -63,7 +60,7 @@ def dump(value: Any) -> bytes:
 def read(text: bytes) -> Document:
     """The first document of a text. Raises ValueError."""
     try:
-        _check_size(text)
+        yaml_limits.check(yaml.parse(text, Loader=_LOADER))
         return _composed(text)
     except yaml.YAMLError as exc:
         raise ValueError(f"error converting YAML to JSON: {_words(exc)}") from exc
@@ -122,21 +119,6 @@ def _composed(body: bytes) -> Document:
     duplicates = yaml_keys.duplicates(root)
     text = json.dumps(as_printed(_with_text_keys(value)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Document(text.encode(), (duplicates,) if duplicates else ())
-
-
-def _check_size(text: bytes) -> None:
-    depth = aliases = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise ValueError("yaml: exceeded max depth")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif isinstance(event, yaml.AliasEvent):
-            aliases += 1
-            if aliases > MAX_ALIASES:
-                raise ValueError("yaml: document contains excessive aliasing")
 
 
 def _with_text_keys(value: Any) -> Any:

@@ -124,7 +124,7 @@ _POINTERS = _words(
     procMount progressDeadlineSeconds projected propagationPolicy queuing quobyte rbd readOnlyRootFilesystem
     readinessProbe ready reclaimPolicy recursiveReadOnly recursiveReadOnlyMounts related remainingItemCount
     renewTime requestPolicy required requiredDuringSchedulingIgnoredDuringExecution requiresRepublish
-    resourceAttributes resourceClaimName resourceClaimTemplateName resourceFieldRef revisionHistoryLimit
+    resourceAttributes resourceClaimName resourceClaimTemplateName resourceFieldRef responseKind revisionHistoryLimit
     rollingUpdate runAsGroup runAsNonRoot runAsUser runAsUserName running runtimeClassName scale scaleDown scaleIO
     scaleUp scheduling schedulingConstraints schedulingGroup schema scope scopeSelector seLinuxChangePolicy
     seLinuxMount seLinuxOptions seccompProfile secret secretKeyRef secretNamespace secretRef securityContext

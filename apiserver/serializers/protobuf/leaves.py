@@ -28,11 +28,15 @@ _MICRO = 1000
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """How one kind of value is read (from its number or its bytes) and written (without its tag)."""
+    """How one kind of value is read (from its number or its bytes) and written (without its tag).
+
+    `zero` gives what stands on the wire for no value where Go has no pointer; None where nothing does.
+    """
 
     read: Callable[[int, bytes], Any]
     write: Callable[[Any], bytes]
     is_number: bool = False
+    zero: Callable[[], bytes] | None = bytes
 
 
 def _text(_integer: int, content: bytes) -> str:
@@ -42,12 +46,16 @@ def _text(_integer: int, content: bytes) -> str:
         raise Malformed("proto: string field contains invalid UTF-8") from exc
 
 
+def _zero_number() -> bytes:
+    return b"\0"
+
+
 SCALARS: Mapping[str, Leaf] = {
     "string": Leaf(_text, str.encode),
-    "bytes": Leaf(lambda _integer, content: base64.b64encode(content).decode(), base64.b64decode),
-    "bool": Leaf(lambda integer, _content: bool(integer), lambda value: varint(int(value)), is_number=True),
-    "int32": Leaf(lambda integer, _content: signed(integer), varint, is_number=True),
-    "int64": Leaf(lambda integer, _content: signed(integer), varint, is_number=True),
+    "bytes": Leaf(lambda _integer, content: base64.b64encode(content).decode(), base64.b64decode, zero=None),
+    "bool": Leaf(lambda integer, _content: bool(integer), lambda value: varint(int(value)), True, _zero_number),
+    "int32": Leaf(lambda integer, _content: signed(integer), varint, True, _zero_number),
+    "int64": Leaf(lambda integer, _content: signed(integer), varint, True, _zero_number),
 }
 
 
@@ -124,13 +132,13 @@ def _write_items(value: list[str]) -> bytes:
 
 
 _RAW = Leaf(_read_json, _write_json)
-_ITEMS = Leaf(_read_items, _write_items)
+_ITEMS = Leaf(_read_items, _write_items, zero=None)
 
 SPECIAL: Mapping[str, Leaf] = {
     "Time": Leaf(_read_time, _write_time),
     "MicroTime": Leaf(_read_micro_time, _write_time),
-    "Quantity": Leaf(_read_first, _write_first),
-    "IntOrString": Leaf(_read_int_or_string, _write_int_or_string),
+    "Quantity": Leaf(_read_first, _write_first, zero=lambda: _write_first("0")),
+    "IntOrString": Leaf(_read_int_or_string, _write_int_or_string, zero=lambda: _write_int_or_string(0)),
     "RawExtension": _RAW,
     "JSON": _RAW,
     "FieldsV1": _RAW,

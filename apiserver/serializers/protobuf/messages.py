@@ -2,17 +2,19 @@
 
 Compiled from the same facts as the schema (registry/schema/wire.py): a field's number and type, and the property that
 it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own here. Must
-hold: a field that nobody knows is skipped; members are written in the order of their numbers.
+hold: a field that nobody knows is skipped; members are written in the order of their numbers, and those that are no
+pointers in Go are written even when they have no value, so that the bytes are kube-apiserver's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from apiserver.serializers.protobuf import leaves
+from apiserver.serializers.protobuf import alternatives, leaves
 from apiserver.serializers.protobuf.encoding import LENGTH, VARINT, delimited, read_fields, tag
 from apiserver.serializers.protobuf.leaves import Leaf
-from registry.schema import Catalog, wire
+from registry.schema import Catalog, presence, wire
 from registry.schema.wire import WireField
 
 Value = dict[str, Any]
@@ -20,7 +22,10 @@ Value = dict[str, Any]
 
 @dataclass(slots=True)
 class _Member:
-    """A field: where it stands on the wire, which property it is, and how its values are read and written."""
+    """A field: where it stands on the wire, which property it is, and how its values are read and written.
+
+    `zero` is what it is without a value; None if it is not there then.
+    """
 
     number: int
     name: str
@@ -28,9 +33,10 @@ class _Member:
     is_number: bool
     read: Callable[[int, bytes], Any]
     write: Callable[[Any], bytes]
+    zero: Callable[[], bytes] | None
 
 
-@dataclass(slots=True)
+@dataclass
 class Message:
     """One type. Members are filled in after it is known, because types contain themselves."""
 
@@ -51,14 +57,19 @@ class Message:
     def write(self, value: Mapping[str, Any]) -> bytes:
         """The message of a value; members without a property are left out."""
         parts = []
-        for number in sorted({*self.by_number, *self.embedded}):
-            member = self.by_number.get(number)
-            if member is None:
-                inner = self.embedded[number].write(value)
-                parts.append(tag(number, LENGTH) + delimited(inner) if inner else b"")
-            elif value.get(member.name) is not None:
-                parts.append(_written(member, value[member.name]))
+        for number, member in self._in_order:
+            if isinstance(member, Message):
+                parts.append(tag(number, LENGTH) + delimited(member.write(value)))
+            elif (found := value.get(member.name)) is not None:
+                parts.append(_written(member, found))
+            elif member.zero is not None:
+                parts.append(_tagged(member, member.zero()))
         return b"".join(parts)
+
+    @cached_property
+    def _in_order(self) -> "Sequence[tuple[int, _Member | Message]]":
+        members: dict[int, _Member | Message] = {**self.by_number, **self.embedded}
+        return sorted(members.items())
 
 
 def _put(value: Value, member: _Member, found: Any) -> None:
@@ -71,15 +82,17 @@ def _put(value: Value, member: _Member, found: Any) -> None:
 
 
 def _written(member: _Member, value: Any) -> bytes:
-    if member.is_number:
-        head = tag(member.number, VARINT)
-        return b"".join(head + member.write(one) for one in (value if member.label == "repeated" else [value]))
-    head = tag(member.number, LENGTH)
     if member.label == "repeated":
-        return b"".join(head + delimited(member.write(one)) for one in value)
+        return b"".join(_tagged(member, member.write(one)) for one in value)
     if member.label == "map":
-        return b"".join(head + delimited(member.write(pair)) for pair in value.items())
-    return head + delimited(member.write(value))
+        return b"".join(_tagged(member, member.write(pair)) for pair in sorted(value.items()))
+    return _tagged(member, member.write(value))
+
+
+def _tagged(member: _Member, encoded: bytes) -> bytes:
+    if member.is_number:
+        return tag(member.number, VARINT) + encoded
+    return tag(member.number, LENGTH) + delimited(encoded)
 
 
 class Messages:
@@ -96,32 +109,37 @@ class Messages:
             message = self._known[definition] = Message()
             published = self._types.definitions.get(definition)
             properties = wire.fields(definition) if published is None else published.get("properties", {})
-            self._compile(definition, message, {wire.letters(name): name for name in properties})
+            self._compile(definition, definition, message, {wire.letters(name): name for name in properties})
         return message
 
-    def _compile(self, definition: str, message: Message, names: Mapping[str, str]) -> None:
-        """`names` are the properties by their letters: of an embedded struct, those of the struct around it."""
+    def _compile(self, owner: str, definition: str, message: Message, names: Mapping[str, str]) -> None:
+        """`owner` has the properties, by their letters in `names`: the struct around embedded ones."""
         for name, one in wire.fields(definition).items():
             known = names.get(wire.letters(name))
             if known is not None:
-                message.by_number[one.number] = self._member(definition, known, one)
+                message.by_number[one.number] = self._member(owner, definition, known, one)
             elif wire.is_embedded(name, one):
                 inner = message.embedded[one.number] = Message()
-                self._compile(wire.definition_of(definition, one.type), inner, names)
+                self._compile(owner, wire.definition_of(definition, one.type), inner, names)
 
-    def _member(self, definition: str, name: str, one: WireField) -> _Member:
+    def _member(self, owner: str, definition: str, name: str, one: WireField) -> _Member:
         leaf = self._pair(definition, one.type) if one.label == "map" else self._leaf(definition, one.type)
-        return _Member(one.number, name, one.label, leaf.is_number, leaf.read, leaf.write)
+        may_be_absent = one.label != "optional" or presence.is_pointer(owner, name)
+        zero = None if may_be_absent else leaf.zero
+        return _Member(one.number, name, one.label, leaf.is_number, leaf.read, leaf.write, zero)
 
     def _leaf(self, definition: str, wire_type: str) -> Leaf:
         scalar = leaves.SCALARS.get(wire_type)
         if scalar is not None:
             return scalar
-        special = leaves.SPECIAL.get(wire_type.rpartition(".")[2])
+        name = wire_type.rpartition(".")[2]
+        special = leaves.SPECIAL.get(name)
         if special is not None:
             return special
+        if name in alternatives.NAMES:
+            return alternatives.leaf_of(name, self._leaf(definition, "JSONSchemaProps"))
         message = self.of(wire.definition_of(definition, wire_type))
-        return Leaf(lambda _integer, content: message.read(content), message.write)
+        return Leaf(lambda _integer, content: message.read(content), message.write, zero=lambda: message.write({}))
 
     def _pair(self, definition: str, wire_type: str) -> Leaf:
         """An entry of a map: a message of a key (1) and a value (2)."""

@@ -12,11 +12,18 @@ from registry.schema import builtin
 
 TYPES = builtin()
 POD = GroupVersionKind("", "v1", "Pod")
+CRD = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
 
 
 def there_and_back(value: dict[str, Any], kind: GroupVersionKind) -> dict[str, Any]:
-    return protobuf.to_value(protobuf.dump(value, TYPES), TYPES, kind)
+    return canonical(protobuf.to_value(protobuf.dump(value, TYPES), TYPES, kind), kind)
+
+
+def canonical(value: dict[str, Any], kind: GroupVersionKind) -> dict[str, Any]:
+    """Without what has no value: protobuf does not tell it from what is not there."""
+    known = TYPES.type_for(kind.group, kind.version, kind.kind)
+    return known.canonical(known.decode(value).obj)
 
 
 def test_an_object_reads_back_as_it_was_written() -> None:
@@ -45,7 +52,32 @@ def test_an_object_reads_back_as_it_was_written() -> None:
         },
     }
 
-    assert there_and_back(pod, POD) == pod
+    assert there_and_back(pod, POD) == canonical(pod, POD)
+
+
+def test_a_status_has_the_bytes_of_kube_apiserver() -> None:
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "gone",
+        "reason": "NotFound",
+        "code": 404,
+    }
+
+    type_meta = b"\n\x0c\n\x02v1\x12\x06Status"
+    body = b'\n\x06\n\0\x12\0\x1a\0\x12\x07Failure\x1a\x04gone"\x08NotFound0\x94\x03'
+    assert protobuf.dump(status, TYPES) == b'k8s\0%b\x12\x24%b\x1a\0"\0' % (type_meta, body)
+
+
+def test_whatever_has_no_value_can_be_written() -> None:
+    for definition, schema in TYPES.definitions.items():
+        for one in schema.get("x-kubernetes-group-version-kind", ()):
+            kind = GroupVersionKind(one["group"], one["version"], one["kind"])
+            empty = {"kind": kind.kind, "apiVersion": kind.api_version}
+
+            assert protobuf.dump(empty, TYPES).startswith(b"k8s\0"), definition
 
 
 def test_members_of_embedded_structs_stand_beside_the_others() -> None:
@@ -64,6 +96,28 @@ def test_a_number_and_a_text_keep_apart_where_both_are_possible() -> None:
     }
 
     assert there_and_back(deployment, DEPLOYMENT)["spec"]["strategy"]["rollingUpdate"] == update
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"items": {"type": "string"}},
+        {"additionalProperties": False},
+        {"additionalProperties": True},
+        {"additionalProperties": {"type": "string"}},
+        {"properties": {"a": {"type": "object", "default": {"b": [1, None]}}}},
+    ],
+)
+def test_a_json_schema_reads_back_as_it_was_written(part: dict[str, Any]) -> None:
+    names = {"plural": "shirts", "kind": "Shirt"}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": part}}
+    crd = {
+        "kind": "CustomResourceDefinition",
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "spec": {"group": "example.com", "scope": "Cluster", "names": names, "versions": [version]},
+    }
+
+    assert there_and_back(crd, CRD) == canonical(crd, CRD)
 
 
 def test_only_kubernetes_own_types_have_messages() -> None:
