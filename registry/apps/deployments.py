@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 
-from registry.core import pod_spec
+from registry.apps import replicated
+from registry.core import pod_spec, pod_validation
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import field, values
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
+_RECREATE = "Recreate"
+_NO_STEPS = "may not be specified when strategy `type` is 'Recreate'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +34,35 @@ class DeploymentStrategy(Strategy):
     def is_changed(self, new: Object, old: Object) -> bool:
         annotations = [one["metadata"].get("annotations") or {} for one in (new, old)]
         return super().is_changed(new, old) or annotations[0] != annotations[1]
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        return errors + values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+
+
+def _validate_spec(spec: Object) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("replicas",))
+    errors += replicated.validate_selector(spec, kind="deployment")
+    errors += replicated.validate_selection(spec)
+    errors += replicated.validate_template(spec["template"], owner="ReplicaSet")
+    if spec["strategy"]["type"] == _RECREATE and spec["strategy"].get("rollingUpdate") is not None:
+        errors.append(field.forbidden("spec.strategy.rollingUpdate", _NO_STEPS))
+    return errors + _validate_times(spec)
+
+
+def _validate_times(spec: Object) -> list[FieldError]:
+    names = ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    errors = values.not_negative(spec, "spec", names)
+    deadline = spec["progressDeadlineSeconds"]
+    if deadline <= spec.get("minReadySeconds", 0):
+        errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
+    return errors
 
 
 @dataclass(frozen=True, kw_only=True)

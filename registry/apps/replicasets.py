@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
-from registry.core import pod_spec
+from registry.apps import replicated
+from registry.core import pod_spec, pod_validation
 from registry.kind import Kind, Scale
-from registry.strategy import StatusStrategy, Strategy
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import values
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
@@ -16,6 +19,23 @@ class ReplicaSetStrategy(Strategy):
         spec = obj["spec"]
         pod_spec.default_template(spec["template"])
         spec.setdefault("replicas", 1)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        return errors + values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+
+
+def _validate_spec(spec: Object) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
+    errors += replicated.validate_selector(spec, kind="deployment")
+    errors += replicated.validate_selection(spec)
+    return errors + replicated.validate_template(spec["template"], owner="ReplicaSet")
 
 
 REPLICASETS = Kind(

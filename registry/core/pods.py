@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
-from registry.core import pod_resources, pod_spec
+from registry.core import pod_resources, pod_spec, pod_validation
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _TERMINAL_PHASES = frozenset({"Failed", "Succeeded"})
@@ -45,6 +46,15 @@ class PodStrategy(Strategy):
         labels = obj["metadata"].get("labels") or {}
         for term in _selecting_terms(spec):
             _apply_label_keys(term, labels)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + pod_validation.validate_spec(obj["spec"], "spec")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + pod_validation.validate_spec(new["spec"], "spec")
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_validation.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
         """Only a pod that may run somewhere needs time."""
