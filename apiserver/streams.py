@@ -29,7 +29,10 @@ def chunk(body: bytes) -> bytes:
 
 
 class Frames(NamedTuple):
-    """How batches become chunks: the first one of a stream may have to say more than the others."""
+    """How batches become chunks: the first one of a stream may have to say more than the others.
+
+    A batch that cannot be written is an empty frame, and ends the stream.
+    """
 
     first: Encoder
     rest: Encoder
@@ -58,8 +61,12 @@ class WatchStream:
         return _BACKLOG_LIMIT
 
     def deliver(self, batch: WatchBatch) -> None:
-        self._write(batch.encoded(self._encode))
+        frame = batch.encoded(self._encode)
         self._encode = self._frames.rest
+        if frame:
+            self._write(frame)
+        else:
+            self._over.set()
 
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:

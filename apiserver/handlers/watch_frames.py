@@ -26,14 +26,20 @@ _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 @lru_cache(maxsize=4096)
 def frames_of(served: Served[Any], transform: Transform | None) -> Frames:
     """The encoders for what is served, in a form."""
-    if transform is None or transform.kind == negotiation.PARTIAL_LIST:
-        # An event is no list: as upstream, it then comes as it is.
+    if transform is None:
         encode = _plain_frames(served)
         return Frames(encode, encode)
     if transform.kind == negotiation.TABLE:
         return Frames(_table_frames(served, transform, has_headers=True), _table_frames(served, transform))
+    if transform.kind == negotiation.PARTIAL_LIST:
+        return Frames(_no_frame, _no_frame)
     encode = _transformed_frames(lambda event: tables.partial(transform.api_version, _object(served, event)))
     return Frames(encode, encode)
+
+
+def _no_frame(_events: Sequence[WatchEvent]) -> bytes:
+    """An event is no list, and cannot be written as one."""
+    return b""
 
 
 def _plain_frames(served: Served[Any]) -> Encoder:
