@@ -1,11 +1,12 @@
 """Feed: live events, handed to those whose key range they concern.
 
-On the event loop, without waiting; knows no SQL. Committed groups come in order; each watched range gets its events of
-a group as one batch, which its subscriptions share. The ranges of an event are found by bisection, so a write costs no
-more for being one of many watched ranges' neighbour.
+For engines that live in this process. On the event loop, without waiting; knows no storage and no clock. Committed
+groups (of whole revisions) come in order; each watched range gets its events of a group as one batch, which its
+subscriptions share. The ranges of an event are found by bisection, so a write costs no more for being one of many
+watched ranges' neighbour.
 
 Must hold: a subscription gives out everything of its range from where it joined, once and in order, or says from which
-revision on it has lost: what is held for a slow reader is bounded, the rest is in the table for him to read.
+revision on it has lost: what is held for a slow reader is bounded, the rest is in the engine's history for him to read.
 """
 
 import asyncio
@@ -43,6 +44,11 @@ class Subscription:
         self._first_revision = revision
         if self._owes_progress:
             self.promise(current)
+
+    @property
+    def backlog(self) -> int:
+        """How many batches wait to be taken."""
+        return len(self._batches)
 
     def pop(self) -> EventBatch | None:
         """The next batch, if there is one."""
@@ -83,17 +89,28 @@ class Subscription:
         self._batches.append((EventBatch((), revision), 0))
         self.wake()
 
+    def compact(self, revision: int) -> None:
+        """Lose what is queued if there are events below the revision in it."""
+        oldest = self._oldest_revision()
+        if oldest is not None and oldest < revision:
+            self._lose()
+            self.wake()
+
     def fail(self, reason: StorageError) -> None:
-        """Forget what is queued; the reader learns the reason."""
-        self.failure = reason
+        """Forget what is queued; the reader learns the reason, the first one if there are several."""
+        self.failure = self.failure or reason
         self._batches.clear()
         self.wake()
 
     def _lose(self) -> None:
         self._owes_progress = any(batch.is_progress for batch, _ in self._batches)
-        self.lost_from = next(batch.events[0].record.mod_revision for batch, _ in self._batches if batch.events)
+        self.lost_from = self._oldest_revision()
         self._batches.clear()
         self._bytes = 0
+
+    def _oldest_revision(self) -> int | None:
+        """The revision of the first event that is queued."""
+        return next((batch.events[0].record.mod_revision for batch, _ in self._batches if batch.events), None)
 
 
 class Feed:
@@ -109,6 +126,11 @@ class Feed:
 
     def __len__(self) -> int:
         return sum(map(len, self._by_range.values()))
+
+    @property
+    def backlog(self) -> int:
+        """How many batches wait for their readers."""
+        return sum(subscription.backlog for subscription in self._all())
 
     def subscribe(self, start: bytes, end: bytes) -> Subscription:
         """A subscription that has yet to join."""
@@ -140,6 +162,11 @@ class Feed:
         """Tell everybody that all events up to now have been published."""
         for subscription in self._all():
             subscription.promise(self.revision)
+
+    def compact(self, revision: int) -> None:
+        """Hold no events below the revision: who has not taken them looks for them in the history, in vain."""
+        for subscription in self._all():
+            subscription.compact(revision)
 
     def fail(self, reason: StorageError) -> None:
         """End all subscriptions."""

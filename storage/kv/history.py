@@ -18,13 +18,14 @@ and after compacting at 4, where `a` does not exist: `_past` is empty, `_events`
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 
 from sortedcontainers import SortedDict
 
 from storage.errors import Compacted, FutureRevision
 from storage.kv.interface import Event, EventType, Record
+from storage.kv.replay import Replay, Replayed
 
 _MOD_REVISION = attrgetter("mod_revision")
 
@@ -85,6 +86,14 @@ class History:
     def events(self, revision: int) -> Sequence[Event]:
         """What happened at a kept revision, in key order."""
         return self._events.get(revision, ())
+
+    def replay(self, wanted: Replay, *, limit: int) -> Replayed:
+        """The first part of a replay, `limit` revisions at the most."""
+        if wanted.first < self.compact_revision:
+            raise Compacted(wanted.first, self.compact_revision)
+        end = min(wanted.first + limit, wanted.last + 1)
+        happened = chain.from_iterable(map(self.events, range(wanted.first, end)))
+        return Replayed([event for event in happened if wanted.start <= event.record.key < wanted.end], end)
 
     def put(self, key: bytes, value: bytes, *, lease: int) -> Event:
         """Write a key under the next revision."""

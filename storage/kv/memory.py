@@ -14,6 +14,7 @@ from itertools import count
 
 from storage.clock import Clock, SystemClock
 from storage.errors import Closed, LeaseNotFound, TooLarge
+from storage.kv.feed import Feed
 from storage.kv.history import History
 from storage.kv.interface import (
     MAX_VALUE_BYTES,
@@ -25,12 +26,12 @@ from storage.kv.interface import (
     Record,
     WriteResult,
 )
-from storage.kv.memory_watcher import MemoryWatcher
-from storage.kv.subscriptions import Subscriptions
+from storage.kv.replay import Replay, Replayed
+from storage.kv.watcher import Watcher
 from storage.tasks import Tasks
 
 _REVISIONS_PER_TURN = 1_000
-"""How many revisions are released before others get the event loop: some 0.5 ms."""
+"""How many revisions are released or replayed before others get the event loop: some 0.5 ms."""
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class MemoryKV:
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._history = History()
-        self._subscriptions = Subscriptions()
+        self._feed = Feed(self._history.revision)
         self._leases: dict[int, _Lease] = {}
         self._lease_ids = count(1)
         self._tasks = Tasks()
@@ -116,7 +117,7 @@ class MemoryKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = MemoryWatcher(start, end, revision=revision, history=self._history, subscriptions=self._subscriptions)
+        watcher = Watcher(start, end, revision=revision, feed=self._feed, replay=self._replay)
         try:
             yield watcher
         finally:
@@ -124,7 +125,7 @@ class MemoryKV:
 
     async def request_progress(self) -> None:
         self._check_open()
-        self._subscriptions.publish_progress(self._history.revision)
+        self._feed.promise_progress()
 
     async def current_revision(self) -> int:
         self._check_open()
@@ -133,7 +134,7 @@ class MemoryKV:
     async def compact(self, revision: int) -> None:
         self._check_open()
         self._history.compact(revision)
-        self._subscriptions.compact(revision)
+        self._feed.compact(revision)
         while self._history.release(_REVISIONS_PER_TURN):  # noqa: ASYNC110 - a long work in parts, not a poll
             await asyncio.sleep(0)
 
@@ -142,7 +143,7 @@ class MemoryKV:
 
     async def close(self) -> None:
         self._is_closed = True
-        self._subscriptions.fail(Closed("the engine was closed"))
+        self._feed.fail(Closed("the engine was closed"))
         await self._tasks.close()
 
     def statistics(self) -> Mapping[str, int]:
@@ -150,9 +151,13 @@ class MemoryKV:
         return {
             **self._history.statistics(),
             "leases": len(self._leases),
-            "watches": len(self._subscriptions),
-            "queued_batches": self._subscriptions.backlog,
+            "watches": len(self._feed),
+            "queued_batches": self._feed.backlog,
         }
+
+    async def _replay(self, wanted: Replay) -> Replayed:
+        await asyncio.sleep(0)  # others run; behind it, for what a compaction takes meanwhile must not be given out
+        return self._history.replay(wanted, limit=_REVISIONS_PER_TURN)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -195,7 +200,7 @@ class MemoryKV:
             self._leases[event.previous.lease].keys.discard(event.record.key)
 
     def _publish(self, events: Sequence[Event]) -> None:
-        self._subscriptions.publish(events, self._history.revision)
+        self._feed.publish(events, self._history.revision)
 
 
 def _without_value(record: Record) -> Record:

@@ -1,21 +1,23 @@
-"""Watcher: one watch. It replays what is in the table, then goes on with the feed, and back whenever it has lost.
+"""Watcher: one watch. It replays the engine's history, then goes on with the feed, and back whenever it has lost.
 
 Must hold: what it gives out goes on without gap or repeat at each of those joints: it joins the feed at the feed's
-revision, and everything up to there is in the table. A cancelled wait loses nothing; iterating may go on.
+revision, and everything up to there is in the history, or compacted, which the replay says. A cancelled wait loses
+nothing; iterating may go on.
 """
 
+from typing import Self
+
+from storage.kv.feed import Feed
 from storage.kv.interface import EventBatch
-from storage.kv.sqlite import reads
-from storage.kv.sqlite.feed import Feed
-from storage.kv.sqlite.reader import Reader
+from storage.kv.replay import Replay, Replaying
 
 
 class Watcher:
     """An asynchronous iterator of batches, from `revision` on."""
 
-    def __init__(self, start: bytes, end: bytes, *, revision: int, feed: Feed, reader: Reader) -> None:
+    def __init__(self, start: bytes, end: bytes, *, revision: int, feed: Feed, replay: Replaying) -> None:
         self._feed = feed
-        self._reader = reader
+        self._replay = replay
         self._subscription = feed.subscribe(start, end)
         self._position = revision
         """While replaying: the first revision that was not replayed yet."""
@@ -23,13 +25,13 @@ class Watcher:
         self._is_left = False
         self._join()
 
-    def __aiter__(self) -> "Watcher":
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> EventBatch:
         while not self._is_left:
             batch = await self._next()
-            if batch is not None:
+            if batch is not None and not self._is_left:
                 return batch
         raise StopAsyncIteration
 
@@ -50,17 +52,15 @@ class Watcher:
         if subscription.lost_from is not None:
             self._join_again(subscription.lost_from)
         if self._is_replaying:
-            return await self._replay()
+            return await self._replay_part()
         batch = subscription.pop()
         if batch is None:
             await subscription.wait_until_changed()
         return batch
 
-    async def _replay(self) -> EventBatch | None:
+    async def _replay_part(self) -> EventBatch | None:
         start, end = self._subscription.scope
-        part = await self._reader.replay(
-            reads.Replay(start=start, end=end, first=self._position, last=self._replay_until)
-        )
+        part = await self._replay(Replay(start=start, end=end, first=self._position, last=self._replay_until))
         self._position = part.next_revision
         return EventBatch(part.events, part.events[-1].record.mod_revision) if part.events else None
 

@@ -77,6 +77,7 @@ class TestLostHistory:
     ) -> None:
         before = await create(store, "z")
         watcher = await Watcher.on(store, resource_version=before.revision, limit=2)
+        await turns()
         for number in range(10):
             last = await create(store, f"a{number}")
         await watcher.take(1)
@@ -155,6 +156,7 @@ class TestEnd:
 
         created = await create(store, "a")
         watcher = await StopsAtOnce.on(store, resource_version=created.revision)
+        await turns()
         await create(store, "b")
         await create(store, "c")
         await watcher.ended()
@@ -179,6 +181,7 @@ class TestSlowSinks:
     ) -> None:
         created = await create(store, "a")
         watcher = await Watcher.on(store, resource_version=created.revision, limit=2)
+        await turns()
         for number in range(10):
             await create(store, f"b{number}")
         await turns()

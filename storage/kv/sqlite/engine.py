@@ -15,6 +15,7 @@ from typing import Self, cast
 
 from storage.clock import Clock, SystemClock
 from storage.errors import Closed, StorageError, TooLarge
+from storage.kv.feed import Feed
 from storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 from storage.kv.sqlite import reads, schema
 from storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
@@ -22,13 +23,12 @@ from storage.kv.sqlite.committer import Committer
 from storage.kv.sqlite.compaction import Compactor
 from storage.kv.sqlite.data_dir import DataDir
 from storage.kv.sqlite.faults import Faults
-from storage.kv.sqlite.feed import Feed
 from storage.kv.sqlite.leases import LeaseTimers
 from storage.kv.sqlite.reader import Reader
 from storage.kv.sqlite.schema import Connection, Lease, State
-from storage.kv.sqlite.watcher import Watcher
 from storage.kv.sqlite.workers import Patience, Workers
 from storage.kv.sqlite.writer import Writer
+from storage.kv.watcher import Watcher
 from storage.tasks import Tasks
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
@@ -145,7 +145,7 @@ class SqliteKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = Watcher(start, end, revision=revision, feed=self._feed, reader=self._reader)
+        watcher = Watcher(start, end, revision=revision, feed=self._feed, replay=self._reader.replay)
         try:
             yield watcher
         finally:
@@ -187,6 +187,7 @@ class SqliteKV:
         return {
             "revision": self._feed.revision,
             "watches": len(self._feed),
+            "queued_batches": self._feed.backlog,
             **self._writer.statistics(),
             **self._reader.statistics(),
         }

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from storage.errors import StorageError
 from storage.kv.interface import GetResult, RangeResult
+from storage.kv.replay import Replay, Replayed
 from storage.kv.sqlite import reads
 from storage.kv.sqlite.faults import Faults
 from storage.kv.sqlite.schema import Connection
@@ -45,7 +46,7 @@ class Reader:
         self._counts["ranges"] += 1
         return await self._run(lambda connection: reads.read_range(connection, wanted))
 
-    async def replay(self, wanted: reads.Replay) -> reads.Replayed:
+    async def replay(self, wanted: Replay) -> Replayed:
         self._counts["replays"] += 1
         return await self._run(lambda connection: reads.replay(connection, wanted))
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from storage.errors import Compacted, StorageError
 from storage.kv.interface import Event, EventType, GetResult, RangeResult, Record
+from storage.kv.replay import Replay, Replayed
 from storage.kv.sqlite.schema import POSITION_BITS, Connection, State, first_id, read_state
 
 _REPLAY_ROWS = 1_000
@@ -73,24 +74,6 @@ class Range:
     revision: int
     keys_only: bool
     count_only: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
-    """The events of a range between two revisions, both included."""
-
-    start: bytes
-    end: bytes
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """A part of a replay: whole revisions, up to but not including `next_revision`."""
-
-    events: Sequence[Event]
-    next_revision: int
 
 
 def get_all(connection: Connection, gets: Sequence[Get]) -> Sequence[GetResult | StorageError]:

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from storage.clock import ManualClock
+from storage.errors import Compacted
 from storage.kv.interface import KV
 from storage.kv.memory import MemoryKV
 from tests.storage.kv.contract import Elapse, EmptyStoreContract, ExactCompactionContract, KVContract
-from tests.storage.kv.steps import create, take, update
+from tests.storage.kv.steps import create, next_batch, take, update
 
 
 class TestMemoryKV(EmptyStoreContract, ExactCompactionContract, KVContract):
@@ -56,6 +57,33 @@ async def test_a_watch_nobody_reads_holds_no_more_than_the_history(memory: Memor
         sizes = memory.statistics()
 
     assert (sizes["queued_batches"], sizes["past_records"], sizes["revisions_with_events"]) == (0, 0, 1)
+
+
+async def test_a_watch_behind_a_compaction_fails_for_good(memory: MemoryKV) -> None:
+    async with memory.watch(b"a", b"b", revision=2) as batches:
+        first = await create(memory, b"a")
+        second = await update(memory, first)
+        await memory.compact(second.mod_revision)
+        await update(memory, second)
+
+        for _ in range(2):
+            with pytest.raises(Compacted):
+                await next_batch(batches)
+
+
+async def test_a_compaction_overtakes_a_replay_between_its_parts(memory: MemoryKV) -> None:
+    record = await create(memory, b"a")
+    for _ in range(2_500):
+        record = await update(memory, record)
+    async with memory.watch(b"a", b"b", revision=2) as batches:
+        replayed = await next_batch(batches)
+        waiting = asyncio.create_task(next_batch(batches))
+        await asyncio.sleep(0)
+
+        await memory.compact(replayed.revision + 2)
+
+        with pytest.raises(Compacted):
+            await waiting
 
 
 async def test_ended_leases_are_not_kept(memory: MemoryKV) -> None:

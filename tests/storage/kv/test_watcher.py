@@ -1,4 +1,4 @@
-"""Watches of the embedded engine: the hand-off from table to feed under load, and readers who do not keep up."""
+"""Watches of the engines in this process: the hand-off from history to feed, and readers who do not keep up."""
 
 import asyncio
 import random
@@ -6,21 +6,26 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from storage.errors import Compacted
 from storage.kv.interface import KV, Event, EventBatch, EventType, Record
+from storage.kv.memory import MemoryKV
 from storage.kv.sqlite import SqliteKV
-from storage.kv.sqlite.feed import Feed
 from tests.storage.kv.steps import create, next_batch, next_events, read, remove, take, take_until, update
 
 LARGE = bytes(1_000_000)
 """Some of these are more than is kept for a reader who does not read."""
 
 
+@pytest.fixture(params=["memory", "sqlite"])
+async def kv(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MemoryKV | SqliteKV]:
+    engine = MemoryKV() if request.param == "memory" else await SqliteKV.open(tmp_path)
+    yield engine
+    await engine.close()
+
+
 @pytest.fixture
-async def kv(tmp_path: Path) -> AsyncIterator[SqliteKV]:
+async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteKV]:
     engine = await SqliteKV.open(tmp_path)
     yield engine
     await engine.close()
@@ -34,7 +39,7 @@ async def write_versions(kv: KV, key: bytes, count: int, value: bytes) -> list[R
 
 
 class TestHandOff:
-    async def test_a_list_and_the_watch_from_it_make_up_the_present(self, kv: SqliteKV) -> None:
+    async def test_a_list_and_the_watch_from_it_make_up_the_present(self, kv: KV) -> None:
         keys = [b"/a/%02d" % number for number in range(30)]
         is_over = asyncio.Event()
 
@@ -42,6 +47,7 @@ class TestHandOff:
             rng = random.Random(seed)
             own = keys[seed::3]
             while not is_over.is_set():
+                await asyncio.sleep(0)
                 key = rng.choice(own)
                 current = await read(kv, key)
                 if current is None:
@@ -70,7 +76,7 @@ class TestHandOff:
                 await asyncio.gather(*[hand_off(1 + turn * number) for number in range(10)])
             is_over.set()
 
-    async def test_a_watch_from_the_first_revision_of_many_has_each_once(self, kv: SqliteKV) -> None:
+    async def test_a_watch_from_the_first_revision_of_many_has_each_once(self, kv: KV) -> None:
         written = await asyncio.gather(*[write_versions(kv, b"/%d" % number, 250, b"") for number in range(10)])
 
         async with kv.watch(b"/", b"0", revision=1) as batches:
@@ -82,7 +88,7 @@ class TestHandOff:
 
 
 class TestSlowReader:
-    async def test_a_reader_who_falls_behind_gets_the_rest_from_the_table(self, kv: SqliteKV) -> None:
+    async def test_a_reader_who_falls_behind_gets_the_rest_from_the_history(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             first = await create(kv, b"/a", b"first")
             assert await take(batches, 1) == [Event(EventType.PUT, first, None)]
@@ -97,16 +103,15 @@ class TestSlowReader:
         assert [event.record for event in events] == records[1:]
         assert [event.previous for event in events] == records[:-1]
 
-    async def test_nothing_is_kept_for_him_but_his_place(self, kv: SqliteKV) -> None:
+    async def test_nothing_is_kept_for_him_but_his_place(self, kv: MemoryKV | SqliteKV) -> None:
         async with kv.watch(b"/", b"0", revision=2):
             await write_versions(kv, b"/a", 30, LARGE)
 
-            (subscription,) = kv._feed._all()
+            statistics = kv.statistics()
 
-            assert subscription.lost_from is not None
-            assert subscription.pop() is None
+        assert (statistics["watches"], statistics["queued_batches"]) == (1, 0)
 
-    async def test_he_learns_that_compaction_has_overtaken_him(self, kv: SqliteKV) -> None:
+    async def test_he_learns_that_compaction_has_overtaken_him(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             records = await write_versions(kv, b"/a", 30, LARGE)
             await kv.compact(records[-1].mod_revision)
@@ -114,7 +119,7 @@ class TestSlowReader:
             with pytest.raises(Compacted):
                 await next_batch(batches)
 
-    async def test_a_promise_of_progress_comes_behind_what_he_had_lost(self, kv: SqliteKV) -> None:
+    async def test_a_promise_of_progress_comes_behind_what_he_had_lost(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             records = await write_versions(kv, b"/a", 15, LARGE)
             await kv.request_progress()
@@ -126,7 +131,7 @@ class TestSlowReader:
         assert [event.record for event in events] == records
         assert (progress.is_progress, progress.revision) == (True, records[-1].mod_revision)
 
-    async def test_one_who_keeps_up_beside_him_notices_nothing(self, kv: SqliteKV) -> None:
+    async def test_one_who_keeps_up_beside_him_notices_nothing(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2), kv.watch(b"/", b"0", revision=2) as batches:
             record = await create(kv, b"/a", LARGE)
             for _ in range(30):
@@ -137,7 +142,7 @@ class TestSlowReader:
 
 
 class TestIteration:
-    async def test_a_cancelled_wait_goes_on_where_it_was(self, kv: SqliteKV) -> None:
+    async def test_a_cancelled_wait_goes_on_where_it_was(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             waiting = asyncio.ensure_future(anext(batches))
             await asyncio.sleep(0)
@@ -147,23 +152,28 @@ class TestIteration:
 
             assert [event.record for event in await take(batches, 1)] == [record]
 
-    async def test_a_group_of_writes_comes_as_one_batch(self, kv: SqliteKV) -> None:
+    async def test_a_cancelled_replay_goes_on_where_it_was(self, kv: KV) -> None:
+        records = [await create(kv, b"/%d" % number) for number in range(10)]
         async with kv.watch(b"/", b"0", revision=2) as batches:
-            await asyncio.gather(*[create(kv, b"/%d" % number) for number in range(50)])
+            waiting = asyncio.ensure_future(anext(batches))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait([waiting])
 
-            batch = await next_batch(batches)
+            events = await take(batches, 10)
 
-        assert [event.record.mod_revision for event in batch.events] == list(range(2, 52))
+        assert waiting.cancelled()
+        assert [event.record for event in events] == records
 
-    async def test_a_watch_that_starts_within_a_group_has_the_rest_of_it(self, kv: SqliteKV) -> None:
-        async with kv.watch(b"/", b"0", revision=30) as batches:
-            await asyncio.gather(*[create(kv, b"/%d" % number) for number in range(50)])
+    async def test_leaving_ends_a_replay(self, kv: KV) -> None:
+        await create(kv, b"/a")
+        async with kv.watch(b"/", b"0", revision=2) as batches:
+            waiting = asyncio.create_task(_collect(batches))
+            await asyncio.sleep(0)
 
-            batch = await next_batch(batches)
+        assert await waiting == []
 
-        assert [event.record.mod_revision for event in batch.events] == list(range(30, 52))
-
-    async def test_leaving_wakes_who_waits(self, kv: SqliteKV) -> None:
+    async def test_leaving_wakes_who_waits(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             waiting = asyncio.create_task(_collect(batches))
             await asyncio.sleep(0)
@@ -171,32 +181,22 @@ class TestIteration:
         assert await waiting == []
 
 
-BOUND = st.binary(min_size=1, max_size=2)
+class TestGroup:
+    async def test_a_group_of_writes_comes_as_one_batch(self, sqlite: SqliteKV) -> None:
+        async with sqlite.watch(b"/", b"0", revision=2) as batches:
+            await asyncio.gather(*[create(sqlite, b"/%d" % number) for number in range(50)])
 
+            batch = await next_batch(batches)
 
-@given(
-    scopes=st.lists(st.tuples(BOUND, BOUND), max_size=8),
-    left=st.sets(st.integers(0, 7)),
-    keys=st.lists(BOUND, min_size=1, max_size=20),
-)
-@settings(derandomize=True, deadline=None)
-def test_each_range_gets_the_keys_that_it_covers(
-    scopes: list[tuple[bytes, bytes]], left: set[int], keys: list[bytes]
-) -> None:
-    feed = Feed(1)
-    subscriptions = [feed.subscribe(start, end) for start, end in scopes]
-    for subscription in subscriptions:
-        subscription.join(2, current=1)
-    for index in left & set(range(len(scopes))):
-        feed.unsubscribe(subscriptions[index])
-    records = [Record(key, b"", revision, revision, 1) for revision, key in enumerate(keys, 2)]
+        assert [event.record.mod_revision for event in batch.events] == list(range(2, 52))
 
-    feed.publish([Event(EventType.PUT, record) for record in records], records[-1].mod_revision)
+    async def test_a_watch_that_starts_within_a_group_has_the_rest_of_it(self, sqlite: SqliteKV) -> None:
+        async with sqlite.watch(b"/", b"0", revision=30) as batches:
+            await asyncio.gather(*[create(sqlite, b"/%d" % number) for number in range(50)])
 
-    for index, (start, end) in enumerate(scopes):
-        batch = subscriptions[index].pop()
-        expected = [record for record in records if start <= record.key < end and index not in left]
-        assert [event.record for event in (batch.events if batch else ())] == expected
+            batch = await next_batch(batches)
+
+        assert [event.record.mod_revision for event in batch.events] == list(range(30, 52))
 
 
 def apply(state: dict[bytes, Record], batch: EventBatch) -> None:
