@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+from registry.apps import replicated
 from registry.core import pod_spec
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import field, label_selectors, values
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
@@ -33,6 +36,25 @@ class DaemonSetStrategy(Strategy):
         super().prepare_for_update(context, new, old)
         is_changed = new["spec"]["template"] != old["spec"]["template"]
         _count(new, _template_generation(old) + is_changed)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        errors += values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
+        return errors + _validate_spec(new["spec"])
+
+
+def _validate_spec(spec: Object) -> list[FieldError]:
+    selector = spec.get("selector")
+    errors = label_selectors.validate(selector or {}, "spec.selector")
+    if not errors:
+        errors = replicated.validate_selection(spec)
+    if selector is not None and label_selectors.is_empty(selector):
+        errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
+    errors += replicated.validate_template(spec["template"], owner="DaemonSet")
+    return errors + values.not_negative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
 
 
 @dataclass(frozen=True, kw_only=True)

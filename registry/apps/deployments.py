@@ -48,9 +48,7 @@ class DeploymentStrategy(Strategy):
 
 def _validate_spec(spec: Object) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas",))
-    errors += replicated.validate_selector(spec, kind="deployment")
-    errors += replicated.validate_selection(spec)
-    errors += replicated.validate_template(spec["template"], owner="ReplicaSet")
+    errors += replicated.validate(spec, kind="deployment", owner="ReplicaSet")
     if spec["strategy"]["type"] == _RECREATE and spec["strategy"].get("rollingUpdate") is not None:
         errors.append(field.forbidden("spec.strategy.rollingUpdate", _NO_STEPS))
     return errors + _validate_times(spec)

@@ -33,9 +33,7 @@ class ReplicaSetStrategy(Strategy):
 
 def _validate_spec(spec: Object) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
-    errors += replicated.validate_selector(spec, kind="deployment")
-    errors += replicated.validate_selection(spec)
-    return errors + replicated.validate_template(spec["template"], owner="ReplicaSet")
+    return errors + replicated.validate(spec, kind="deployment", owner="ReplicaSet")
 
 
 REPLICASETS = Kind(

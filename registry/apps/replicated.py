@@ -13,21 +13,30 @@ _ALWAYS = ("Always",)
 SELECTOR = ("selector",)
 
 
+def validate(spec: Mapping[str, Any], *, kind: str, owner: str) -> list[FieldError]:
+    """Selector and template. A selector that cannot be read cannot be compared with the template."""
+    errors = validate_selector(spec, kind=kind)
+    selector = spec.get("selector")
+    if selector is not None and label_selectors.validate(selector, "spec.selector"):
+        return [*errors, field.invalid("spec.selector", selector, "invalid label selector")]
+    return errors + validate_selection(spec) + validate_template(spec["template"], owner=owner)
+
+
 def validate_selector(spec: Mapping[str, Any], *, kind: str) -> list[FieldError]:
     """There is one, and it demands something."""
     selector = spec.get("selector")
     if selector is None:
         return [field.required("spec.selector")]
+    errors = label_selectors.validate(selector, "spec.selector")
     if label_selectors.is_empty(selector):
-        return [field.invalid("spec.selector", selector, f"empty selector is invalid for {kind}")]
-    return []
+        errors.append(field.invalid("spec.selector", selector, f"empty selector is invalid for {kind}"))
+    return errors
 
 
 def validate_selection(spec: Mapping[str, Any]) -> list[FieldError]:
     """The selector selects the pods that the template makes."""
-    selector = spec.get("selector")
     labels = objects.get(spec["template"], "metadata.labels") or {}
-    if selector is None or label_selectors.selects(selector, labels):
+    if label_selectors.selects(spec.get("selector"), labels):
         return []
     return [field.invalid("spec.template.metadata.labels", _shown(labels), _MISMATCH)]
 

@@ -3,14 +3,30 @@
 from dataclasses import dataclass
 
 from registry import objects
+from registry.apps import replicated
 from registry.core import pod_spec
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import field, values
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _STEPS = "spec.updateStrategy.rollingUpdate"
 _MAX_UNAVAILABLE = "maxUnavailable"
+_CHANGEABLE = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+_FROZEN = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
 _CLAIM_TYPE = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
 
 
@@ -39,6 +55,25 @@ class StatefulSetStrategy(Strategy):
         if _MAX_UNAVAILABLE not in objects.get(old, _STEPS, {}):
             _drop_max_unavailable(new)
         super().prepare_for_update(context, new, old)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        if _frozen(new["spec"]) != _frozen(old["spec"]):
+            errors.append(field.forbidden("spec", _FROZEN))
+        return errors
+
+
+def _validate_spec(spec: Object) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
+    errors += values.not_negative(spec.get("ordinals") or {}, "spec.ordinals", ("start",))
+    return errors + replicated.validate(spec, kind="statefulset", owner="StatefulSet")
+
+
+def _frozen(spec: Object) -> Object:
+    return {name: value for name, value in spec.items() if name not in _CHANGEABLE}
 
 
 def _drop_max_unavailable(obj: Object) -> None:

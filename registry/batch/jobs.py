@@ -3,16 +3,28 @@
 from dataclasses import dataclass
 
 from registry import objects
-from registry.core import pod_spec
+from registry.core import pod_spec, pod_validation
 from registry.fields import count
 from registry.kind import Kind
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
+from registry.validation import field, label_selectors, values
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABEL = "batch.kubernetes.io/controller-uid"
 _UID_LABELS = ("controller-uid", _UID_LABEL)
 _BACKOFF_LIMIT = 6
+_NOT_NEGATIVE = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_FROZEN = ("selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 _NO_LIMIT = 2**31 - 1
 
 
@@ -38,6 +50,45 @@ class JobStrategy(Strategy):
         if not obj["spec"]["manualSelector"]:
             _generate_selector(obj)
         _default_labels(obj)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = _validate(new) + super().validate_update(context, new, old)
+        return errors + values.unchanged(new["spec"], old["spec"], "spec", _FROZEN)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+
+
+def validate_spec(spec: Object, path: str) -> list[FieldError]:
+    """The errors of a job, or of what a cron job makes jobs of."""
+    errors = values.not_negative(spec, path, _NOT_NEGATIVE)
+    errors += values.one_of(spec, path, "completionMode", ("NonIndexed", "Indexed"))
+    errors += pod_validation.validate_template(spec["template"], f"{path}.template")
+    return errors + _validate_restarts(spec["template"]["spec"], f"{path}.template.spec")
+
+
+def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
+    """A job that restarts its pods for ever never ends."""
+    if spec["restartPolicy"] == "Always":
+        return [field.required(f"{path}.restartPolicy", 'valid values: "OnFailure", "Never"')]
+    return values.one_of(spec, path, "restartPolicy", ("OnFailure", "Never"))
+
+
+def _validate(job: Object) -> list[FieldError]:
+    spec, labels = job["spec"], objects.get(job, "spec.template.metadata.labels") or {}
+    errors = validate_spec(spec, "spec")
+    selector = spec.get("selector")
+    if selector is None:
+        errors.append(field.required("spec.selector"))
+    wrong = label_selectors.validate(selector or {}, "spec.selector")
+    errors += wrong
+    if not wrong and not label_selectors.selects(selector, labels):
+        why = "`selector` does not match template `labels`"
+        errors.append(field.invalid("spec.template.metadata.labels", dict(sorted(labels.items())) or None, why))
+    return errors
 
 
 def _default_labels(job: Object) -> None:

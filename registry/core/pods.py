@@ -11,6 +11,7 @@ from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import field
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -48,10 +49,13 @@ class PodStrategy(Strategy):
             _apply_label_keys(term, labels)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + pod_validation.validate_spec(obj["spec"], "spec")
+        errors = super().validate(context, obj) + _validate_spec(obj["spec"])
+        if obj["spec"].get("ephemeralContainers"):
+            errors.append(field.forbidden("spec.ephemeralContainers", "cannot be set on create"))
+        return errors
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + pod_validation.validate_spec(new["spec"], "spec")
+        return super().validate_update(context, new, old) + _validate_spec(new["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return pod_validation.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
@@ -65,6 +69,10 @@ class PodStrategy(Strategy):
         if period is None:
             period = spec.get("terminationGracePeriodSeconds") or 0
         return 1 if period < 0 else period
+
+
+def _validate_spec(spec: Object) -> list[FieldError]:
+    return pod_validation.validate_spec(spec, "spec") + pod_validation.validate_images(spec, "spec")
 
 
 def _default_host_ports(spec: Object) -> None:

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from registry.core import pod_spec
+from registry.core import pod_spec, pod_validation
 from registry.kind import Kind
-from registry.strategy import Strategy
+from registry.strategy import Strategy, StrategyContext
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
@@ -14,6 +15,13 @@ class PodTemplateStrategy(Strategy):
 
     def default(self, obj: Object) -> None:
         pod_spec.default_template(obj.get("template"))
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + pod_validation.validate_template(obj["template"], "template")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + pod_validation.validate_template(new["template"], "template")
 
 
 PODTEMPLATES = Kind(

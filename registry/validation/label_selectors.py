@@ -1,7 +1,13 @@
-"""Label selectors of objects (matchLabels, matchExpressions): whether they select labels. Pure."""
+"""Label selectors of objects (matchLabels, matchExpressions): what is wrong with them, and what they select. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
+
+from registry.validation import field, names, object_meta
+from registry.validation.field import FieldError
+
+_NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
+_ANY_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 
 
 def is_empty(selector: Mapping[str, Any]) -> bool:
@@ -9,8 +15,37 @@ def is_empty(selector: Mapping[str, Any]) -> bool:
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
-def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether labels meet every demand. An operator that does not exist is no demand: it is refused elsewhere."""
+def validate(selector: Mapping[str, Any], path: str) -> list[FieldError]:
+    """What is wrong with a selector."""
+    errors = object_meta.validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
+    for index, expression in enumerate(selector.get("matchExpressions") or ()):
+        errors += _validate_expression(expression, f"{path}.matchExpressions[{index}]")
+    return errors
+
+
+def _validate_expression(expression: Mapping[str, Any], path: str) -> list[FieldError]:
+    key, values = expression.get("key", ""), expression.get("values") or ()
+    errors = _validate_operator(expression.get("operator", ""), path, has_values=bool(values))
+    errors += [field.invalid(f"{path}.key", key, message) for message in names.check_qualified_name(key)]
+    for index, value in enumerate(values):
+        errors += [field.invalid(f"{path}.values[{index}]", value, text) for text in names.check_label_value(value)]
+    return errors
+
+
+def _validate_operator(operator: str, path: str, *, has_values: bool) -> list[FieldError]:
+    match operator:
+        case "In" | "NotIn":
+            return [] if has_values else [field.required(f"{path}.values", _NO_VALUES)]
+        case "Exists" | "DoesNotExist":
+            return [field.forbidden(f"{path}.values", _ANY_VALUES)] if has_values else []
+        case _:
+            return [field.invalid(f"{path}.operator", operator, "not a valid selector operator")]
+
+
+def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
+    """Whether labels meet every demand of a valid selector. No selector at all selects nothing."""
+    if selector is None:
+        return False
     equal = all(labels.get(name) == value for name, value in (selector.get("matchLabels") or {}).items())
     return equal and all(_meets(one, labels) for one in selector.get("matchExpressions") or ())
 
@@ -27,4 +62,4 @@ def _meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
         case "DoesNotExist":
             return key not in labels
         case _:
-            return True
+            return False

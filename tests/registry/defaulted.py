@@ -7,6 +7,7 @@ from registry.kind import Kind
 from registry.strategy import StrategyContext
 
 CONTEXT = StrategyContext(namespace="default")
+_KEPT = ("uid", "creationTimestamp", "resourceVersion", "generation")
 
 
 def defaulted(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
@@ -23,13 +24,14 @@ def created(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
     obj = defaulted(kind, value)
     obj["metadata"] |= {"uid": "u-1", "creationTimestamp": "2030-01-01T00:00:00Z"}
     kind.strategy.prepare_for_create(CONTEXT, obj)
+    obj["metadata"]["resourceVersion"] = "1"
     return canonical(kind, obj)
 
 
 def updated(kind: Kind, old: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
     """The object that an update stores."""
     new = canonical(kind, defaulted(kind, value))
-    new["metadata"]["generation"] = old["metadata"]["generation"]
+    new["metadata"] |= {name: old["metadata"][name] for name in _KEPT}
     kind.strategy.prepare_for_update(CONTEXT, new, old)
     return new
 
