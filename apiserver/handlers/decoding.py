@@ -18,11 +18,12 @@ from registry import errors
 from registry.names import GroupVersionKind
 from registry.options import DeleteOptions
 from registry.quoting import quote
-from registry.schema import DecodeError, yaml_keys
+from registry.schema import Catalog, DecodeError, yaml_keys
 from registry.schema.leaves import json_type
 from storage.interface import Preconditions
 from storage.stored_object import Object
 
+_DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _SUMMARY_BYTES = 30
 _THREAD_FROM_BYTES = 16 * 1024
 NOT_AN_OBJECT = (
@@ -36,7 +37,7 @@ async def decode_object(
 ) -> Object:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
-    found = await _read(body, request, served)
+    found = await _read(body, request, served.types, expected)
     kind = _kind_of(found.value, expected)
     try:
         decoded = served.type.decode(found.value, text=found.text)
@@ -55,9 +56,8 @@ class _Body(NamedTuple):
     strict_errors: tuple[str, ...] = ()
 
 
-async def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> _Body:
+async def _read(body: bytes, request: web.BaseRequest, types: Catalog, expected: GroupVersionKind) -> _Body:
     """What is in a body. Raises BadRequest, UnsupportedMediaType."""
-    expected = served.view.object_kind
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
     try:
         match media_type:
@@ -67,7 +67,7 @@ async def _read(body: bytes, request: web.BaseRequest, served: Served[Any]) -> _
                 document = await _yaml(body)
                 return _Body(_parsed(document.json, body, expected), document.json, document.strict_errors)
             case negotiation.PROTOBUF:
-                return _Body(protobuf.to_value(body, served.types, expected))
+                return _Body(protobuf.to_value(body, types, expected))
     except ValueError as exc:
         raise _unrecognized(f"couldn't get version/kind; json parse error: {exc}", body, expected) from exc
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
@@ -148,21 +148,27 @@ def _report(
             context.warnings.add(warning)
 
 
-async def read_delete_options(request: web.BaseRequest, context: RequestContext) -> DeleteOptions:
-    """The options of a deletion, from its body or (without one) its query. Raises BadRequest."""
+async def read_delete_options(request: web.BaseRequest, context: RequestContext, served: Served[Any]) -> DeleteOptions:
+    """The options of a deletion, from its body or (without one) its query. Raises BadRequest, UnsupportedMediaType."""
     body = await bodies.read(request)
     if not body:
         return parameters.delete_options(context.query)
+    found = await _read(body, request, served.types, _DELETE_OPTIONS)
+    if found.value.get("kind") not in (None, "", _DELETE_OPTIONS.kind):
+        raise errors.BadRequest(f"decoded object cannot be converted to {_DELETE_OPTIONS.kind}")
+    kind = served.types.type_for(_DELETE_OPTIONS.group, _DELETE_OPTIONS.version, _DELETE_OPTIONS.kind)
     try:
-        value = orjson.loads(body)
-        given = value.get("preconditions")
-        return DeleteOptions(
-            dry_run=tuple(value.get("dryRun") or ()),
-            grace_period_seconds=value.get("gracePeriodSeconds"),
-            preconditions=Preconditions(given.get("uid"), given.get("resourceVersion")) if given else None,
-            orphan_dependents=value.get("orphanDependents"),
-            propagation_policy=value.get("propagationPolicy"),
-        )
-    except (orjson.JSONDecodeError, AttributeError, TypeError) as exc:
-        why = json_errors.describe(body) or str(exc)
-        raise errors.BadRequest(f"couldn't get version/kind; json parse error: {why}") from exc
+        return _delete_options(kind.decode(found.value, text=found.text).obj)
+    except DecodeError as exc:
+        raise _unfit(_DELETE_OPTIONS, _DELETE_OPTIONS, exc.message) from exc
+
+
+def _delete_options(value: Object) -> DeleteOptions:
+    given = value.get("preconditions")
+    return DeleteOptions(
+        dry_run=tuple(value.get("dryRun") or ()),
+        grace_period_seconds=value.get("gracePeriodSeconds"),
+        preconditions=Preconditions(given.get("uid"), given.get("resourceVersion")) if given else None,
+        orphan_dependents=value.get("orphanDependents"),
+        propagation_policy=value.get("propagationPolicy"),
+    )

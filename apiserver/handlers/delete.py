@@ -15,7 +15,7 @@ from registry.rest import Deleted, Deleter
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
     """Delete, and answer with the object or with a Status about it."""
     chosen = output.negotiated(request, served)
-    options = await decoding.read_delete_options(request, context)
+    options = await decoding.read_delete_options(request, context, served)
     check_delete(options)
     deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)
     status = _status_code(deleted, options)

@@ -15,7 +15,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     """Delete what is selected, and answer with the list of it."""
     chosen = output.negotiated(request, served)
     selected = parameters.selection(context.query, served.kind, is_watch=False)
-    options = await decoding.read_delete_options(request, context)
+    options = await decoding.read_delete_options(request, context, served)
     check_delete(options)
     result = await served.storage.delete_collection(rest_request(context, served), options, selected.list_options())
     return await output.respond_list(request, context, served, result, chosen)

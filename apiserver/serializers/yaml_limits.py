@@ -54,10 +54,10 @@ class _Counter:
         if anchor is not None:
             self._sizes[anchor] = size
 
-    def _replace(self, anchor: str) -> None:
+    def _replace(self, anchor: str | None) -> None:
         if any(anchor == one for one, _ in self._open):
             raise ValueError(f"yaml: anchor '{anchor}' value contains itself")
-        size = self._sizes.get(anchor, 0)
+        size = self._sizes.get(anchor or "", 0)
         self._values += 1 + size
         self._aliased += size
         if self._aliased > _FREE_ALIASED and self._values > _FREE_VALUES:

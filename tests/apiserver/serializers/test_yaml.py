@@ -1,7 +1,12 @@
 import orjson
 import pytest
 
-from apiserver.serializers import yaml
+from apiserver.serializers import yaml, yaml_limits
+
+BOMB = b"a: &a [%b]\n" % (b"x," * 9) + b"".join(
+    b"%c: &%c [%b]\n" % (char, char, b"*%c," % (char - 1) * 9) for char in b"bcdefghi"
+)
+"""Nine short lines that stand for some hundred million values."""
 
 
 @pytest.mark.parametrize(
@@ -109,11 +114,18 @@ def test_only_the_first_document_counts() -> None:
         b"a: [",
         b"\xff\xfe\x00",
         b"? {}\n: 1",
-        b"[" * (yaml.MAX_DEPTH + 1),
-        b"a: &a [1]\nb: [" + b"*a," * (yaml.MAX_ALIASES + 1) + b"]",
+        b"[" * (yaml_limits.MAX_DEPTH + 1),
+        b"a: &a [*a]",
+        BOMB,
         b"a: .inf",
     ],
 )
 def test_what_is_no_json_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match="error converting YAML to JSON"):
         yaml.read(text)
+
+
+def test_many_aliases_to_little_are_read() -> None:
+    document = yaml.read(b"a: &a 1\nb: [" + b"*a," * 5000 + b"]")
+
+    assert orjson.loads(document.json)["b"] == [1] * 5000
