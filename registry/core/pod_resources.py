@@ -5,6 +5,7 @@ restarts (a sidecar) runs beside all that come after it.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import lru_cache
 from typing import Any
 
 from registry.schema import quantity
@@ -62,7 +63,7 @@ def _compute(amounts: Mapping[str, str] | None) -> Amounts:
     """What there is of processors and memory."""
     if not amounts:
         return {}
-    parsed = {name: quantity.parse(amounts[name]) for name in _COMPUTE if name in amounts}
+    parsed = {name: _parsed(amounts[name]) for name in _COMPUTE if name in amounts}
     return {name: one for name, one in parsed.items() if one.digits > 0}
 
 
@@ -112,7 +113,13 @@ def _aggregate(spec: Object, which: str) -> Amounts:
 
 def _amounts(container: Object, which: str) -> Amounts:
     amounts = (container.get("resources") or {}).get(which) or {}
-    return {name: quantity.parse(text) for name, text in amounts.items()}
+    return {name: _parsed(text) for name, text in amounts.items()}
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Quantity:
+    """Pods ask for the same few amounts again and again."""
+    return quantity.parse(text)
 
 
 def _add(total: Amounts, more: Mapping[str, Quantity]) -> None:
