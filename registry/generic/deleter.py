@@ -37,7 +37,8 @@ class Deleter:
         self._name = name
         self._options = options
         self._key = store.key(request, name)
-        self._stays = True
+        self._stays = False
+        """Whether something held the object when it was marked last."""
         self._preconditions = options.preconditions or Preconditions()
 
     async def run(self) -> Deleted:
@@ -94,6 +95,7 @@ class Deleter:
         if grace.is_graceful:
             self._stays = bool(finalizers or grace.options.grace_period_seconds)
         elif finalizers:
+            self._stays = True
             deletion.mark_as_deleting(metadata, now=now)
         else:
             raise _GoesNow

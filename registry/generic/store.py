@@ -56,8 +56,8 @@ class _EmptiedFinalizers(Exception):
 
 
 def _as_it_is(obj: Object) -> Object:
-    """The canonical form of objects without a schema."""
-    return obj
+    """The canonical form of objects without a schema: a new map, as every canonical form is."""
+    return dict(obj)
 
 
 @dataclass(frozen=True, kw_only=True)

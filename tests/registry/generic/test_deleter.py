@@ -1,0 +1,141 @@
+"""Deletions through the generic Store: grace, finalizers, preconditions, propagation."""
+
+import pytest
+
+from registry import errors
+from registry.options import DeleteOptions
+from storage.interface import ListOptions, Preconditions
+from tests.registry.generic.widgets import (
+    DRY,
+    REQUEST,
+    Graceful,
+    Interfering,
+    change,
+    create,
+    interfering,
+    widgets,
+)
+
+
+async def test_an_object_that_nothing_holds_goes_at_once() -> None:
+    async with widgets() as store:
+        await create(store)
+
+        deleted = await store.delete(REQUEST, "a", DeleteOptions())
+
+        assert deleted.is_gone
+        with pytest.raises(errors.NotFound):
+            await store.get(REQUEST, "a")
+
+
+async def test_a_missing_object_is_not_found() -> None:
+    async with widgets() as store:
+        with pytest.raises(errors.NotFound, match=r'widgets\.example\.com "a" not found'):
+            await store.delete(REQUEST, "a", DeleteOptions())
+
+
+@pytest.mark.parametrize(
+    ("options", "finalizers"),
+    [
+        (DeleteOptions(propagation_policy="Foreground"), ["foregroundDeletion"]),
+        (DeleteOptions(propagation_policy="Orphan"), ["orphan"]),
+        (DeleteOptions(orphan_dependents=True), ["orphan"]),
+    ],
+)
+async def test_dependents_hold_an_object(options: DeleteOptions, finalizers: list[str]) -> None:
+    async with widgets() as store:
+        await create(store)
+
+        deleted = await store.delete(REQUEST, "a", options)
+
+        metadata = (await store.get(REQUEST, "a")).decode()["metadata"]
+    assert not deleted.is_gone
+    assert metadata["finalizers"] == finalizers
+    assert metadata["deletionTimestamp"] == "2023-11-14T22:13:20Z"
+    assert metadata["deletionGracePeriodSeconds"] == 0
+
+
+async def test_a_background_deletion_takes_an_earlier_policy_back() -> None:
+    async with widgets() as store:
+        await create(store, finalizers=["foregroundDeletion"])
+
+        deleted = await store.delete(REQUEST, "a", DeleteOptions(propagation_policy="Background"))
+
+    assert deleted.is_gone
+
+
+async def test_grace_keeps_an_object_until_somebody_says_that_it_is_over() -> None:
+    async with widgets(Graceful()) as store:
+        await create(store)
+
+        first = await store.delete(REQUEST, "a", DeleteOptions())
+        second = await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=0))
+
+    assert not first.is_gone
+    assert first.stored.decode()["metadata"]["deletionTimestamp"] == "2023-11-14T22:13:50Z"
+    assert second.is_gone
+
+
+async def test_a_second_deletion_shortens_grace_and_never_makes_it_longer() -> None:
+    async with widgets(Graceful()) as store:
+        await create(store)
+        await store.delete(REQUEST, "a", DeleteOptions())
+
+        shorter = await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=10))
+        longer = await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=60))
+
+    assert shorter.stored.decode()["metadata"]["deletionTimestamp"] == "2023-11-14T22:13:30Z"
+    assert longer.stored.decode()["metadata"]["deletionGracePeriodSeconds"] == 10
+
+
+async def test_a_finalizer_that_is_set_meanwhile_holds_an_object_whose_grace_is_over() -> None:
+    meddler = Interfering()
+    async with widgets(Graceful(), admission=interfering(meddler)) as store:
+        await create(store)
+
+        async def begin_to_end() -> None:
+            await change(store, finalizers=["example.com/f"])
+            await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=0))
+
+        meddler.act = begin_to_end
+        deleted = await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=0))
+
+        assert not deleted.is_gone
+        assert (await store.get(REQUEST, "a")).decode()["metadata"]["finalizers"] == ["example.com/f"]
+
+
+@pytest.mark.parametrize("preconditions", [Preconditions(uid="x"), Preconditions(resource_version="1000000")])
+async def test_preconditions_protect_an_object(preconditions: Preconditions) -> None:
+    async with widgets() as store:
+        await create(store)
+
+        with pytest.raises(errors.Conflict, match="in the precondition"):
+            await store.delete(REQUEST, "a", DeleteOptions(preconditions=preconditions))
+
+        assert await store.get(REQUEST, "a")
+
+
+async def test_a_dry_deletion_changes_nothing() -> None:
+    async with widgets() as store:
+        before = await create(store)
+
+        deleted = await store.delete(REQUEST, "a", DeleteOptions(dry_run=DRY))
+
+        assert deleted.is_gone
+        assert (await store.get(REQUEST, "a")).json == before.json
+
+
+async def test_a_collection_goes_though_one_of_its_objects_is_gone_already() -> None:
+    meddler = Interfering()
+    async with widgets(admission=interfering(meddler)) as store:
+        for name in ("a", "b", "c"):
+            await create(store, name)
+
+        async def take_the_next() -> None:
+            await store.delete(REQUEST, "b", DeleteOptions())
+
+        meddler.act = take_the_next
+        result = await store.delete_collection(REQUEST, DeleteOptions(), ListOptions())
+
+        assert len(result.items) == 3
+        assert not (await store.list(REQUEST, ListOptions())).items

@@ -1,0 +1,188 @@
+"""The generic Store: creations and updates of a kind without rules."""
+
+import pytest
+
+from registry import errors
+from registry.generic.store import After, Hooks
+from registry.options import CreateOptions, DeleteOptions
+from registry.strategy import Strategy
+from storage.interface import ListOptions
+from storage.stored_object import StoredObject
+from tests.registry.generic.widgets import DRY, REQUEST, change, create, put, widgets
+
+
+async def test_create_gives_an_object_its_identity() -> None:
+    async with widgets() as store:
+        metadata = (await create(store, uid="mine", deletionTimestamp="x")).decode()["metadata"]
+
+    assert metadata["namespace"] == "n"
+    assert metadata["creationTimestamp"] == "2023-11-14T22:13:20Z"
+    assert metadata["uid"] != "mine"
+    assert "deletionTimestamp" not in metadata
+
+
+async def test_create_refuses_an_existing_name() -> None:
+    async with widgets() as store:
+        await create(store)
+
+        with pytest.raises(errors.AlreadyExists, match=r'^widgets\.example\.com "a" already exists$'):
+            await create(store)
+
+
+async def test_create_tells_that_the_object_in_the_way_is_ending() -> None:
+    async with widgets() as store:
+        await create(store, finalizers=["example.com/f"])
+        await store.delete(REQUEST, "a", DeleteOptions())
+
+        with pytest.raises(errors.AlreadyExists) as caught:
+            await create(store)
+
+    assert caught.value.message.startswith("object is being deleted: ")
+
+
+async def test_create_makes_a_name_from_its_prefix() -> None:
+    async with widgets() as store:
+        stored = await create(store, name="", generateName="w-")
+
+        name = stored.decode()["metadata"]["name"]
+        assert name.startswith("w-")
+        assert len(name) == len("w-") + 5
+        assert (await store.get(REQUEST, name)).revision == stored.revision
+
+
+async def test_create_refuses_an_object_of_another_namespace() -> None:
+    async with widgets() as store:
+        with pytest.raises(errors.BadRequest, match="does not match the namespace sent on the request"):
+            await create(store, namespace="m")
+
+
+async def test_create_tells_all_that_is_wrong() -> None:
+    async with widgets() as store:
+        with pytest.raises(errors.Invalid) as caught:
+            await create(store, name="A", labels={"-": "x"})
+
+    assert [cause["field"] for cause in caught.value.status()["details"]["causes"]] == [
+        "metadata.name",
+        "metadata.labels",
+    ]
+
+
+async def test_a_dry_run_writes_nothing_and_calls_no_hook() -> None:
+    seen: list[StoredObject] = []
+
+    async def note(stored: StoredObject) -> None:
+        seen.append(stored)
+
+    async with widgets(hooks=Hooks(after_create=note)) as store:
+        obj = {"metadata": {"name": "a"}}
+        await store.create(REQUEST, obj, CreateOptions(dry_run=DRY))
+
+        assert (await store.list(REQUEST, ListOptions())).items == []
+    assert seen == []
+
+
+async def test_hooks_are_told_of_what_took_effect() -> None:
+    seen: list[str] = []
+
+    def noting(what: str) -> After:
+        async def note(_stored: StoredObject) -> None:
+            seen.append(what)
+
+        return note
+
+    hooks = Hooks(after_create=noting("create"), after_update=noting("update"), after_delete=noting("delete"))
+    async with widgets(hooks=hooks) as store:
+        await create(store)
+        await change(store, labels={"a": "b"})
+        await store.delete(REQUEST, "a", DeleteOptions())
+
+    assert seen == ["create", "update", "delete"]
+
+
+async def test_an_update_of_an_older_state_is_a_conflict() -> None:
+    async with widgets() as store:
+        old = (await create(store)).decode()
+        await change(store, labels={"a": "b"})
+
+        with pytest.raises(errors.Conflict, match="the object has been modified"):
+            await put(store, old)
+
+
+async def test_an_update_without_a_version_replaces_any_state() -> None:
+    async with widgets() as store:
+        await create(store)
+
+        stored = await put(store, {"metadata": {"name": "a"}, "spec": {"count": 2}})
+
+    assert stored.decode()["spec"] == {"count": 2}
+
+
+async def test_an_update_without_a_version_is_refused_where_the_kind_says_so() -> None:
+    async with widgets(Strategy(allows_unconditional_update=False)) as store:
+        await create(store)
+
+        with pytest.raises(errors.Invalid, match="must be specified for an update"):
+            await put(store, {"metadata": {"name": "a"}})
+
+
+async def test_an_update_that_changes_nothing_keeps_the_version() -> None:
+    async with widgets() as store:
+        first = await create(store)
+
+        second = await put(store, first.decode())
+
+    assert second.revision == first.revision
+
+
+async def test_an_update_of_a_missing_object_is_refused() -> None:
+    async with widgets() as store:
+        with pytest.raises(errors.NotFound):
+            await put(store, {"metadata": {"name": "a"}})
+
+
+async def test_an_update_creates_where_the_kind_allows_it() -> None:
+    async with widgets(Strategy(allows_create_on_update=True)) as store:
+        stored = await put(store, {"metadata": {"name": "a"}})
+
+        assert (await store.get(REQUEST, "a")).revision == stored.revision
+    assert stored.decode()["metadata"]["uid"]
+
+
+async def test_a_dry_update_shows_the_change_and_keeps_the_object() -> None:
+    async with widgets() as store:
+        before = await create(store)
+
+        shown = await put(store, {"metadata": {"name": "a"}, "spec": {"count": 2}}, dry_run=DRY)
+
+        assert shown.decode()["spec"] == {"count": 2}
+        assert (await store.get(REQUEST, "a")).json == before.json
+
+
+async def test_generation_grows_with_the_spec_alone() -> None:
+    async with widgets(Strategy(has_generation=True)) as store:
+        created = await create(store)
+        labelled = await change(store, labels={"a": "b"})
+        changed = await put(store, {**labelled.decode(), "spec": {"count": 2}})
+
+    generations = [stored.decode()["metadata"]["generation"] for stored in (created, labelled, changed)]
+    assert generations == [1, 1, 2]
+
+
+async def test_the_last_finalizer_off_ends_the_object() -> None:
+    async with widgets() as store:
+        await create(store, finalizers=["example.com/f"])
+        await store.delete(REQUEST, "a", DeleteOptions())
+
+        await change(store, finalizers=[])
+
+        with pytest.raises(errors.NotFound):
+            await store.get(REQUEST, "a")
+
+
+async def test_an_ending_object_gets_no_new_finalizer() -> None:
+    async with widgets() as store:
+        await create(store, finalizers=["example.com/f"])
+        await store.delete(REQUEST, "a", DeleteOptions())
+
+        with pytest.raises(errors.Invalid, match="no new finalizers can be added"):
+            await change(store, finalizers=["example.com/f", "example.com/g"])

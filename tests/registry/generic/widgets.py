@@ -1,0 +1,75 @@
+"""Stores of widgets in memory, for tests of the generic registry."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from registry.access.users import ANONYMOUS
+from registry.admission.interface import Attributes, Chain, Plugin
+from registry.generic.provider import resource_of
+from registry.generic.store import Store
+from registry.kind import Kind
+from registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from registry.rest import Request, UpdatedObject
+from registry.strategy import Strategy
+from storage.clock import ManualClock
+from storage.dry_run import DryRunnableStorage
+from storage.factory import StorageConfig, StorageFactory
+from storage.stored_object import Object, StoredObject
+
+WIDGETS = Kind(group="example.com", plural="widgets", kind="Widget")
+REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n")
+DRY = ("All",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graceful(Strategy):
+    """Widgets end by degrees: after 30 seconds, or as long as the deletion says."""
+
+    def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
+        return 30 if options.grace_period_seconds is None else options.grace_period_seconds
+
+
+@dataclass
+class Interfering(Plugin):
+    """Lets somebody else act once, while a request is on its way."""
+
+    act: Callable[[], Any] | None = field(default=None)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        act, self.act = self.act, None
+        if act is not None:
+            await act()
+
+
+@asynccontextmanager
+async def widgets(strategy: Strategy | None = None, **parts: Any) -> AsyncIterator[Store]:
+    """A Store on an empty storage, with a clock that stands still."""
+    clock = ManualClock()
+    async with StorageFactory(StorageConfig(watch_cache=False), clock=clock) as factory:
+        storage = DryRunnableStorage(factory.storage_for(resource_of(WIDGETS)))
+        yield Store(kind=WIDGETS, storage=storage, strategy=strategy or Strategy(), clock=clock, **parts)
+
+
+async def create(store: Store, name: str = "a", **metadata: Any) -> StoredObject:
+    return await store.create(REQUEST, {"metadata": {"name": name, **metadata}, "spec": {"count": 1}}, CreateOptions())
+
+
+async def put(store: Store, obj: Object, *, dry_run: tuple[str, ...] = (), **more: Any) -> StoredObject:
+    async def make(_current: StoredObject | None) -> Object:
+        return obj
+
+    options = UpdateOptions(dry_run=dry_run)
+    return (await store.update(REQUEST, obj["metadata"]["name"], UpdatedObject(make), options, **more)).stored
+
+
+async def change(store: Store, name: str = "a", **metadata: Any) -> StoredObject:
+    """Put an object with other metadata."""
+    obj = (await store.get(REQUEST, name)).decode()
+    obj["metadata"].update(metadata)
+    return await put(store, obj)
+
+
+def interfering(plugin: Interfering) -> Chain:
+    return Chain((plugin,))
