@@ -14,6 +14,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import orjson
+
 from storage.cacher.cacher import Cacher
 from storage.clock import SystemClock
 from storage.codec import MSGPACK
@@ -249,6 +251,15 @@ async def deliveries_per_second(sinks: int = 500, events: int = 5_000, events_pe
         for sink in watching:
             await sink.is_done.wait()
         return sinks * events / (time.perf_counter() - begun)
+
+
+async def decodings_per_second(objects: int = 10_000) -> float:
+    """Pods decoded from their stored bytes and encoded as JSON, with nothing around it."""
+    data = MSGPACK.encode(pod(0))
+    begun = time.perf_counter()
+    for _ in range(objects):
+        orjson.dumps(MSGPACK.unpack(data[len(MSGPACK.magic) :]))
+    return objects / (time.perf_counter() - begun)
 
 
 async def filtered_list_seconds(objects: int = 18_000, lists: int = 21) -> float:
