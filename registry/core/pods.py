@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
-from registry.core import pod_resources, pod_spec, pod_validation
+from registry.core import pod_resources, pod_spec, pod_updates, pod_validation
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
@@ -55,7 +55,8 @@ class PodStrategy(Strategy):
         return errors
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        return errors + pod_updates.validate(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return pod_validation.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")

@@ -1,0 +1,56 @@
+"""What an update of a pod may change."""
+
+from typing import Any
+
+import pytest
+
+from registry.core.pods import PODS
+from tests.registry.defaulted import CONTEXT, created, updated
+
+TOLERATION = {"key": "k", "operator": "Exists"}
+OLD: dict[str, Any] = {
+    "containers": [{"name": "c", "image": "nginx"}],
+    "activeDeadlineSeconds": 60,
+    "tolerations": [TOLERATION],
+    "schedulingGates": [{"name": "g"}],
+}
+
+
+def refused(old_spec: dict[str, Any], **changes: Any) -> list[str]:
+    old = created(PODS, {"spec": old_spec})
+    new = updated(PODS, old, {"spec": {**old_spec, **changes}})
+    return [error.path for error in PODS.strategy.validate_update(CONTEXT, new, old)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"containers": [{"name": "c", "image": "other", "imagePullPolicy": "Always"}]},
+        {"activeDeadlineSeconds": 30},
+        {"tolerations": [{**TOLERATION, "tolerationSeconds": 5, "effect": ""}, {"key": "more"}]},
+        {"schedulingGates": []},
+        {"nodeSelector": {"a": "b"}},
+    ],
+)
+def test_may_change(changes: dict[str, Any]) -> None:
+    assert refused(OLD, **changes) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"containers": [*OLD["containers"], {"name": "d", "image": "nginx"}]}, "spec.containers"),
+        ({"activeDeadlineSeconds": 90}, "spec.activeDeadlineSeconds"),
+        ({"activeDeadlineSeconds": None}, "spec.activeDeadlineSeconds"),
+        ({"tolerations": [{"key": "other"}]}, "spec.tolerations"),
+        ({"schedulingGates": [{"name": "g"}, {"name": "h"}]}, "spec.schedulingGates[1].name"),
+        ({"hostname": "h"}, "spec"),
+    ],
+)
+def test_may_not_change(changes: dict[str, Any], path: str) -> None:
+    assert refused(OLD, **changes) == [path]
+
+
+def test_without_gates_a_pod_stays_where_it_may_go() -> None:
+    assert refused({"containers": OLD["containers"]}, nodeSelector={"a": "b"}) == ["spec"]
