@@ -22,38 +22,32 @@ PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateOptions:
+class WriteOptions:
+    """What every way to write an object can be told."""
+
+    dry_run: Sequence[str] = ()
+    field_manager: str = ""
+    field_validation: str = ""
+
+    @property
+    def is_dry_run(self) -> bool:
+        return bool(self.dry_run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateOptions(WriteOptions):
     """How to create."""
 
-    dry_run: Sequence[str] = ()
-    field_manager: str = ""
-    field_validation: str = ""
-
-    @property
-    def is_dry_run(self) -> bool:
-        return bool(self.dry_run)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateOptions:
+class UpdateOptions(WriteOptions):
     """How to update."""
 
-    dry_run: Sequence[str] = ()
-    field_manager: str = ""
-    field_validation: str = ""
-
-    @property
-    def is_dry_run(self) -> bool:
-        return bool(self.dry_run)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PatchOptions:
+class PatchOptions(WriteOptions):
     """How to patch. `force` is None when the client did not say."""
 
-    dry_run: Sequence[str] = ()
-    field_manager: str = ""
-    field_validation: str = ""
     force: bool | None = None
 
 
@@ -104,7 +98,7 @@ def check_delete(options: DeleteOptions) -> None:
     _check("DeleteOptions", errors + _dry_run_errors(options.dry_run))
 
 
-def _common_errors(options: CreateOptions | UpdateOptions | PatchOptions) -> list[FieldError]:
+def _common_errors(options: WriteOptions) -> list[FieldError]:
     errors = validate_field_manager(options.field_manager, "fieldManager")
     errors += _dry_run_errors(options.dry_run)
     if options.field_validation not in FIELD_VALIDATIONS:

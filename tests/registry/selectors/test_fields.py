@@ -1,0 +1,44 @@
+"""Field selectors."""
+
+import pytest
+
+from registry.errors import BadRequest
+from registry.fields import text as text_at
+from registry.kind import Kind
+from registry.selectors import fields
+from storage.selection import Operator, Requirement
+
+PODS = Kind(group="", plural="pods", kind="Pod", fields={"spec.nodeName": text_at("spec.nodeName")})
+MAPS = Kind(group="", plural="configmaps", kind="ConfigMap")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "operator", "value"),
+    [
+        ("spec.nodeName=a", "spec.nodeName", Operator.IN, "a"),
+        ("spec.nodeName==a", "spec.nodeName", Operator.IN, "a"),
+        ("spec.nodeName!=a", "spec.nodeName", Operator.NOT_IN, "a"),
+        ("spec.nodeName=", "spec.nodeName", Operator.IN, ""),
+        (r"metadata.name=a\,b", "metadata.name", Operator.IN, "a,b"),
+        (r"metadata.name=a\=b\\", "metadata.name", Operator.IN, "a=b\\"),
+        (",metadata.name=a,", "metadata.name", Operator.IN, "a"),
+    ],
+)
+def test_a_selector_is_read(text: str, name: str, operator: Operator, value: str) -> None:
+    assert fields.parse(text, PODS) == (Requirement(name, operator, frozenset({value})),)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("a", PODS, "invalid selector: 'a'; can't understand 'a'"),
+        (r"metadata.name=\x", PODS, r"invalid field selector: invalid escape sequence: \x"),
+        ("spec.x=1", PODS, "field label not supported: spec.x"),
+        ("x=1", MAPS, '"x" is not a known field selector: only "metadata.name", "metadata.namespace"'),
+    ],
+)
+def test_what_cannot_be_selected_is_refused(text: str, kind: Kind, message: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        fields.parse(text, kind)
+
+    assert caught.value.message == message
