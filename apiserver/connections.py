@@ -5,6 +5,7 @@ once; nothing in a request is decompressed; what is no HTTP gets a short 4xx and
 """
 
 import asyncio
+import contextlib
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
@@ -31,14 +32,38 @@ _LINGERING_SECONDS = 2
 RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
+class Sockets:
+    """Counts the sockets that are open: aiohttp's shutdown only asks for their end."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._all_closed = asyncio.Event()
+
+    def opened(self) -> None:
+        self._open += 1
+        self._all_closed.clear()
+
+    def closed(self) -> None:
+        self._open -= 1
+        if not self._open:
+            self._all_closed.set()
+
+    async def wait_until_closed(self, seconds: float) -> None:
+        """Return when none is open, or when the time is up."""
+        if self._open:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._all_closed.wait(), seconds)
+
+
 class Connection(web.RequestHandler):
     """One client's connection."""
 
-    __slots__ = ("_has_read_certificate", "_user", "is_busy")
+    __slots__ = ("_has_read_certificate", "_sockets", "_user", "is_busy")
 
-    def __init__(self, manager: web.Server, **kwargs: Any) -> None:
+    def __init__(self, manager: web.Server, *, sockets: "Sockets", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
         self.is_busy = False
+        self._sockets = sockets
         self._has_read_certificate = False
         self._user: UserInfo | None = None
 
@@ -49,6 +74,14 @@ class Connection(web.RequestHandler):
             self._user = self._read_certificate()
             self._has_read_certificate = True
         return self._user
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._sockets.opened()
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        self._sockets.closed()
 
     def handle_error(
         self,
@@ -86,10 +119,12 @@ class Connections(web.Server):
         super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
         self._handler = handler
         self._is_closing = False
+        self.sockets = Sockets()
 
     def __call__(self) -> web.RequestHandler:
         return Connection(
             self,
+            sockets=self.sockets,
             loop=asyncio.get_running_loop(),
             access_log=None,
             auto_decompress=False,

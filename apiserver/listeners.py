@@ -56,6 +56,7 @@ class Listener:
         """Give requests the grace to end, then end them, and close every connection."""
         self.stop_accepting()
         await self._connections.shutdown(grace)
+        await self._connections.sockets.wait_until_closed(_TLS_SHUTDOWN_SECONDS)
 
 
 def _bind(address: str, port: int, *, is_shared: bool) -> socket.socket:
