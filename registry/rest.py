@@ -38,6 +38,8 @@ from storage.interface import (
 from storage.stored_object import Object, StoredObject
 
 _MAX_RESOURCE_VERSION = 2**64 - 1
+_LONGEST_GRACE = (2**63 - 1) // 10**9
+"""Seconds: as long as a duration can be where nanoseconds are counted in 64 bits, some 292 years."""
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -300,6 +302,7 @@ def before_delete(kind: Kind, strategy: Strategy, *, obj: Object, options: Delet
         return Grace(options)
     if metadata.get("deletionTimestamp"):
         return _shorten(metadata, options, now=now)
+    period = min(period, _LONGEST_GRACE)
     options = replace(options, grace_period_seconds=period)
     metadata["deletionTimestamp"] = timestamp(now + period)
     metadata["deletionGracePeriodSeconds"] = period

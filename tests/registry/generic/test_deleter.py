@@ -104,6 +104,17 @@ async def test_a_finalizer_that_is_set_meanwhile_holds_an_object_whose_grace_is_
         assert (await store.get(REQUEST, "a")).decode()["metadata"]["finalizers"] == ["example.com/f"]
 
 
+async def test_a_grace_beyond_all_calendars_ends_in_some_centuries() -> None:
+    async with widgets(Graceful()) as store:
+        await create(store)
+
+        deleted = await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=2**63 - 1))
+        sooner = await store.delete(REQUEST, "a", DeleteOptions(grace_period_seconds=10))
+
+    assert deleted.stored.decode()["metadata"]["deletionTimestamp"].startswith("2316-")
+    assert sooner.stored.decode()["metadata"]["deletionTimestamp"] == "2023-11-14T22:13:30Z"
+
+
 @pytest.mark.parametrize("preconditions", [Preconditions(uid="x"), Preconditions(resource_version="1000000")])
 async def test_preconditions_protect_an_object(preconditions: Preconditions) -> None:
     async with widgets() as store:
