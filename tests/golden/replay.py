@@ -33,7 +33,7 @@ Steps = dict[str, list[list[str]]]
 Ledger = dict[tuple[str, str], tuple[set[int], str]]
 """By area and scenario: the steps that may differ, and why."""
 
-_ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *([\d,\s-]+?) *\| *([^|]+?) *\|$", re.MULTILINE)
+_ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *(\d[\d,\s-]*?) *\| *([^|]+?) *\|$", re.MULTILINE)
 
 
 def replay(url: str, area: str, *, jobs: int = 8, only: str = "") -> Steps:
