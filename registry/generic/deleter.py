@@ -28,6 +28,10 @@ class _GoesNow(Exception):
     """Nothing holds the object: go on to the deletion itself."""
 
 
+class _Held(Exception):
+    """Something holds the object that did not when it was looked at: mark it instead."""
+
+
 class Deleter:
     """Runs one deletion through a Store."""
 
@@ -103,10 +107,12 @@ class Deleter:
     async def _remove(self, *, last_seen: StoredObject | None = None) -> Deleted:
         store, is_dry_run = self._store, self._options.is_dry_run
         deleting = store.storage.delete(
-            self._key, preconditions=self._preconditions, validate=self._admit, dry_run=is_dry_run
+            self._key, preconditions=self._preconditions, validate=self._let_go, dry_run=is_dry_run
         )
         try:
             stored = await store.interpreted(deleting, "delete", self._name)
+        except (_Held, _AlreadyEnding):
+            return await self._begin()
         except errors.NotFound:
             # Somebody else (a kubelet, say) may have finished the deletion that this request began.
             if last_seen is None:
@@ -115,6 +121,15 @@ class Deleter:
         if not is_dry_run:
             await store.hooks.after_delete(stored)
         return Deleted(stored, is_gone=True)
+
+    async def _let_go(self, current: StoredObject) -> None:
+        """Whether this very state may go: somebody may have put a finalizer on it since it was looked at."""
+        await self._admit(current)
+        try:
+            self._mark(current.decode())
+        except _GoesNow:
+            return
+        raise _Held
 
     async def _admit(self, current: StoredObject) -> None:
         attributes = self._store.attributes(

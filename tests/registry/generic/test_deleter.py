@@ -104,6 +104,23 @@ async def test_a_finalizer_that_is_set_meanwhile_holds_an_object_whose_grace_is_
         assert (await store.get(REQUEST, "a")).decode()["metadata"]["finalizers"] == ["example.com/f"]
 
 
+async def test_a_finalizer_that_is_set_meanwhile_holds_an_object_that_nothing_held() -> None:
+    meddler = Interfering()
+    async with widgets(admission=interfering(meddler)) as store:
+        await create(store)
+
+        async def hold() -> None:
+            await change(store, finalizers=["example.com/f"])
+
+        meddler.act = hold
+        deleted = await store.delete(REQUEST, "a", DeleteOptions())
+
+        assert not deleted.is_gone
+        metadata = (await store.get(REQUEST, "a")).decode()["metadata"]
+        assert metadata["finalizers"] == ["example.com/f"]
+        assert metadata["deletionTimestamp"]
+
+
 async def test_a_grace_beyond_all_calendars_ends_in_some_centuries() -> None:
     async with widgets(Graceful()) as store:
         await create(store)
