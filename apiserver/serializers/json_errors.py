@@ -56,7 +56,7 @@ class _Scanner:
     def _value(self) -> int:
         """A scalar or an empty container (0), or the opening of a container that has members (its bracket)."""
         self._skip_blank()
-        char = self._take("looking for beginning of value")
+        char = self._take()
         if char == ord("{"):
             self._skip_blank()
             if self._is_next("}"):
@@ -90,7 +90,7 @@ class _Scanner:
             self._skip_blank()
             is_object = open_containers[-1] == ord("{")
             where = "after object key:value pair" if is_object else "after array element"
-            char = self._take(where)
+            char = self._take()
             if char == ord(","):
                 if is_object:
                     self._skip_blank()
@@ -103,17 +103,17 @@ class _Scanner:
         return False
 
     def _key(self) -> None:
-        if self._take("looking for beginning of object key string") != ord('"'):
+        if self._take() != ord('"'):
             self._at -= 1
             self._fail("looking for beginning of object key string")
         self._string()
         self._skip_blank()
-        if self._take("after object key") != ord(":"):
+        if self._take() != ord(":"):
             self._at -= 1
             self._fail("after object key")
 
     def _string(self) -> None:
-        while (char := self._take("in string literal")) != ord('"'):
+        while (char := self._take()) != ord('"'):
             if char < 0x20:
                 self._at -= 1
                 self._fail("in string literal")
@@ -121,10 +121,10 @@ class _Scanner:
                 self._escape()
 
     def _escape(self) -> None:
-        char = self._take("in string escape code")
+        char = self._take()
         if char == ord("u"):
             for _ in range(4):
-                if self._take("in \\u hexadecimal character escape") not in _HEX:
+                if self._take() not in _HEX:
                     self._at -= 1
                     self._fail("in \\u hexadecimal character escape")
         elif char not in _ESCAPES:
@@ -134,7 +134,7 @@ class _Scanner:
     def _literal(self, word: bytes) -> None:
         for char in word[1:]:
             where = f"in literal {word.decode()} (expecting {_quoted(char)})"
-            if self._take(where) != char:
+            if self._take() != char:
                 self._at -= 1
                 self._fail(where)
 
@@ -155,7 +155,7 @@ class _Scanner:
             self._digits()
 
     def _digit(self, where: str) -> int:
-        char = self._take(where)
+        char = self._take()
         if char not in _DIGITS:
             self._at -= 1
             self._fail(where)
@@ -172,7 +172,7 @@ class _Scanner:
     def _is_next(self, char: str) -> bool:
         return self._at < len(self._text) and self._text[self._at] == ord(char)
 
-    def _take(self, _where: str) -> int:
+    def _take(self) -> int:
         if self._at >= len(self._text):
             raise _Mistake(_END)
         self._at += 1
