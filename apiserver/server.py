@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from apiserver import app, certificates, kubeconfig, renewal, storage_config, tls
+from apiserver import app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
@@ -25,6 +25,7 @@ from registry import schema
 from registry.access import token_file
 from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.assembly import assemble
+from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
 from storage.tasks import Tasks
@@ -92,7 +93,10 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
-    resources = served.index(assemble(storage.storage_for, clock=clock, types=types), types, clock)
+    foundation = Foundation(
+        storage_for=storage.storage_for, clock=clock, types=types, config=registry_config.config_of(settings)
+    )
+    resources = served.index(assemble(foundation), types, clock)
     warming = Tasks()
     stack.push_async_callback(warming.close)
     warming.spawn(storage.warm(), name="fill caches")

@@ -15,6 +15,8 @@ from pydantic.config import JsonDict
 from apiserver import durations
 from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
+from registry.admission import plugins
+from registry.quoting import quote
 from storage import codec, lease_manager, servers_overrides
 from storage.errors import InvalidOptions
 
@@ -94,6 +96,7 @@ _ETCD = "Etcd"
 _SERVING = "Secure serving"
 _AUTHENTICATION = "Authentication"
 _AUTHORIZATION = "Authorization"
+_ADMISSION = "Admission"
 _LOGS = "Logs"
 _MISC = "Misc"
 _LOCAL = "Local"
@@ -273,6 +276,20 @@ class Settings(BaseModel):
         f"Ordered list of plug-ins to do authorization on secure port: {', '.join(AUTHORIZATION_MODES)}.",
     )
 
+    enable_admission_plugins: Strings = _flag(
+        _ADMISSION,
+        (),
+        "Admission plugins that should be enabled in addition to default enabled ones "
+        f"({', '.join(row.name for row in plugins.PLUGINS if row.is_default)}). Comma-delimited list of admission "
+        f"plugins: {', '.join(plugins.NAMES)}. The order of plugins in this flag does not matter.",
+    )
+    disable_admission_plugins: Strings = _flag(
+        _ADMISSION,
+        (),
+        "Admission plugins that should be disabled although they are in the default enabled plugins list. "
+        "The order of plugins in this flag does not matter.",
+    )
+
     logging_format: Annotated[str, _one_of("text", "json")] = _flag(
         _LOGS, "text", "Sets the log format. Permitted formats: json, text."
     )
@@ -311,6 +328,17 @@ class Settings(BaseModel):
             raise ValueError("at least one authorization-mode must be passed")
         if len(set(modes)) < len(modes):
             raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+        return self
+
+    @model_validator(mode="after")
+    def _check_admission(self) -> Self:
+        for flag in ("enable_admission_plugins", "disable_admission_plugins"):
+            for name in getattr(self, flag):
+                if name not in plugins.NAMES:
+                    raise ValueError(f"{flag.replace('_', '-')} plugin {quote(name)} is unknown")
+        if both := set(self.enable_admission_plugins) & set(self.disable_admission_plugins):
+            listed = " ".join(sorted(both))
+            raise ValueError(f"[{listed}] in enable-admission-plugins and disable-admission-plugins overlapped")
         return self
 
     @model_validator(mode="after")

@@ -32,8 +32,8 @@ _WITH_VALUES = """
     authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
     authorization-webhook-config-file authorization-webhook-version coordinated-leadership-lease-duration
     coordinated-leadership-renew-deadline coordinated-leadership-retry-period cors-allowed-origins
-    debug-socket-path default-watch-cache-size delete-collection-workers disable-admission-plugins disabled-metrics
-    egress-selector-config-file emulated-version enable-admission-plugins endpoint-reconciler-type
+    debug-socket-path default-watch-cache-size delete-collection-workers disabled-metrics
+    egress-selector-config-file emulated-version endpoint-reconciler-type
     etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
     event-ttl feature-gates goaway-chance http2-max-streams-per-connection kubelet-certificate-authority
     kubelet-client-certificate kubelet-client-key kubelet-port kubelet-preferred-address-types

@@ -9,13 +9,14 @@ Must hold: objects are hub objects without apiVersion and kind; errors that leav
 import secrets
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from registry import errors
 from registry.access.users import UserInfo
 from registry.admission.interface import Admission
+from registry.config import Config
 from registry.kind import Kind
 from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, check_delete
@@ -161,13 +162,20 @@ StorageFor = Callable[[Resource], Storage]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """What every provider is given."""
+class Foundation:
+    """What all parts of the registry stand on."""
 
     storage_for: StorageFor
-    admission: Admission
     clock: Clock
     types: Catalog
+    config: Config = field(default_factory=Config)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment(Foundation):
+    """What every provider is given."""
+
+    admission: Admission
 
 
 class RESTStorageProvider(Protocol):

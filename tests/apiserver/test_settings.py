@@ -119,3 +119,19 @@ def test_refuses_values_out_of_range(argument: str) -> None:
 def test_settings_never_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         of().secure_port = 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--enable-admission-plugins=Nonsense"], 'enable-admission-plugins plugin "Nonsense" is unknown'),
+        (["--disable-admission-plugins=priority"], 'disable-admission-plugins plugin "priority" is unknown'),
+        (
+            ["--enable-admission-plugins=Priority", "--disable-admission-plugins=Priority"],
+            r"\[Priority\] in enable-admission-plugins and disable-admission-plugins overlapped",
+        ),
+    ],
+)
+def test_admission_plugins_are_named_as_they_are_and_once(arguments: list[str], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        of(*arguments)

@@ -1,0 +1,13 @@
+"""What the settings say of the registry, in the registry's own words."""
+
+from apiserver.settings import Settings
+from registry.config import Config
+
+
+def config_of(settings: Settings) -> Config:
+    """The configuration of the registry."""
+    return Config(
+        service_cluster_ip_ranges=settings.service_cluster_ip_range,
+        enabled_admission=settings.enable_admission_plugins,
+        disabled_admission=settings.disable_admission_plugins,
+    )

@@ -1,0 +1,20 @@
+"""Config: what the server's flags tell the registry.
+
+A value for everything, so that a registry can be made without flags. Knows no flag's grammar.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The defaults are kube-apiserver's.
+
+    enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
+    """
+
+    service_cluster_ip_ranges: Sequence[IPv4Network | IPv6Network] = (IPv4Network("10.0.0.0/24"),)
+    enabled_admission: Sequence[str] = ()
+    disabled_admission: Sequence[str] = ()

@@ -1,0 +1,32 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from registry import schema
+from registry.admission import plugins
+from registry.config import Config
+from registry.rest import Foundation
+from storage.clock import ManualClock
+from storage.factory import StorageConfig, StorageFactory
+
+
+@pytest.fixture
+async def factory() -> AsyncIterator[StorageFactory]:
+    async with StorageFactory(StorageConfig(), clock=ManualClock()) as opened:
+        yield opened
+
+
+def names(factory: StorageFactory, config: Config) -> list[str]:
+    given = Foundation(storage_for=factory.storage_for, clock=ManualClock(), types=schema.builtin(), config=config)
+    return [plugin.name for plugin in plugins.chain_of(given).plugins]
+
+
+async def test_plugins_that_are_on_by_default_are_called_in_the_order_of_the_table(factory: StorageFactory) -> None:
+    chosen = names(factory, Config())
+
+    assert chosen == [row.name for row in plugins.PLUGINS if row.is_default and row.make is not None]
+
+
+async def test_a_disabled_plugin_is_not_called(factory: StorageFactory) -> None:
+    assert "Priority" in names(factory, Config())
+    assert "Priority" not in names(factory, Config(disabled_admission=("Priority",)))
