@@ -28,6 +28,7 @@ _GROUPS = (
     "Secure serving",
     "Authentication",
     "Authorization",
+    "Admission",
     "Logs",
     "Misc",
     "Global",
