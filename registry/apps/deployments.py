@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from registry.apps import replicated
-from registry.core import pod_spec, pod_validation
+from registry.core import pod_spec, pod_warnings
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
 from registry.validation import field, values
@@ -43,7 +43,7 @@ class DeploymentStrategy(Strategy):
         return errors + values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
 
 
 def _validate_spec(spec: Object) -> list[FieldError]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry import objects
-from registry.core import pod_validation
+from registry.core.pods_validation import validate_pod_template
 from registry.validation import field, label_selectors, values
 from registry.validation.field import FieldError
 
@@ -44,7 +44,7 @@ def validate_selection(spec: Mapping[str, Any]) -> list[FieldError]:
 def validate_template(template: Mapping[str, Any], *, owner: str) -> list[FieldError]:
     """A template of pods that run for ever."""
     path, spec = "spec.template", template["spec"]
-    errors = pod_validation.validate_template(template, path)
+    errors = validate_pod_template(template, path)
     errors += values.one_of(spec, f"{path}.spec", "restartPolicy", _ALWAYS)
     if spec.get("activeDeadlineSeconds") is not None:
         why = f"activeDeadlineSeconds in {owner} is not Supported"

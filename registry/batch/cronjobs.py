@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from registry.batch import jobs
-from registry.core import pod_spec, pod_validation
+from registry.core import pod_spec, pod_warnings
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
 from registry.validation import field, values
@@ -32,7 +32,7 @@ class CronJobStrategy(Strategy):
         return super().validate_update(context, new, old) + _validate_spec(new["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
 
 
 def _validate_spec(spec: Object) -> list[FieldError]:

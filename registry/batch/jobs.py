@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from registry import objects
-from registry.core import pod_spec, pod_validation
+from registry.core import pod_spec, pod_warnings
+from registry.core.pods_validation import validate_pod_template
 from registry.fields import count
 from registry.kind import Kind
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
@@ -59,14 +60,14 @@ class JobStrategy(Strategy):
         return errors + values.unchanged(new["spec"], old["spec"], "spec", _FROZEN)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
 
 
 def validate_spec(spec: Object, path: str) -> list[FieldError]:
     """The errors of a job, or of what a cron job makes jobs of."""
     errors = values.not_negative(spec, path, _NOT_NEGATIVE)
     errors += values.one_of(spec, path, "completionMode", ("NonIndexed", "Indexed"))
-    errors += pod_validation.validate_template(spec["template"], f"{path}.template")
+    errors += validate_pod_template(spec["template"], f"{path}.template")
     return errors + _validate_restarts(spec["template"]["spec"], f"{path}.template.spec")
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
-from registry.core import pod_resources, pod_spec, pod_updates, pod_validation
+from registry.core import pod_resources, pod_spec, pod_updates, pod_warnings
+from registry.core.pods_validation import PodOptions, validate_pod_spec
+from registry.core.pods_validation.spec import validate_images
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
@@ -59,7 +61,7 @@ class PodStrategy(Strategy):
         return errors + pod_updates.validate(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_validation.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
+        return pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
         """Only a pod that may run somewhere needs time."""
@@ -73,7 +75,7 @@ class PodStrategy(Strategy):
 
 
 def _validate_spec(spec: Object) -> list[FieldError]:
-    return pod_validation.validate_spec(spec, "spec") + pod_validation.validate_images(spec, "spec")
+    return validate_pod_spec(spec, {}, "spec", options=PodOptions(is_pod=True)) + validate_images(spec, "spec")
 
 
 def _default_host_ports(spec: Object) -> None:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from registry.core import pod_spec, pod_validation
+from registry.core import pod_spec
+from registry.core.pods_validation import validate_pod_template
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
 from registry.validation.field import FieldError
@@ -17,11 +18,11 @@ class PodTemplateStrategy(Strategy):
         pod_spec.default_template(obj.get("template"))
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + pod_validation.validate_template(obj["template"], "template")
+        return super().validate(context, obj) + validate_pod_template(obj["template"], "template")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        return errors + pod_validation.validate_template(new["template"], "template")
+        return errors + validate_pod_template(new["template"], "template")
 
 
 PODTEMPLATES = Kind(

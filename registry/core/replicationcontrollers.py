@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from registry import objects
-from registry.core import pod_spec, pod_validation
+from registry.core import pod_spec, pod_warnings
+from registry.core.pods_validation import validate_pod_template
 from registry.fields import count
 from registry.kind import Kind, Scale
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
@@ -33,7 +34,7 @@ class ReplicationControllerStrategy(Strategy):
         return super().validate_update(context, new, old) + _validate_spec(new["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_validation.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
 
 
 def _validate_spec(spec: Object) -> list[FieldError]:
@@ -53,7 +54,7 @@ def _validate_template(template: Object, selector: Object) -> list[FieldError]:
     if any(labels.get(name) != value for name, value in selector.items()):
         why = "`selector` does not match template `labels`"
         errors.append(field.invalid(f"{path}.metadata.labels", dict(sorted(labels.items())) or None, why))
-    errors += pod_validation.validate_template(template, path)
+    errors += validate_pod_template(template, path)
     errors += values.one_of(template["spec"], f"{path}.spec", "restartPolicy", ("Always",))
     if template["spec"].get("activeDeadlineSeconds") is not None:
         why = "activeDeadlineSeconds in ReplicationController is not Supported"

@@ -6,19 +6,20 @@ Rules stand in the order in which their errors are listed. Pure.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, names, object_meta, values
+from registry.core.pods_validation.options import PodOptions
+from registry.validation import field, names, values
 from registry.validation.field import FieldError
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
-_NOT_IN_TEMPLATES = "ephemeral containers not allowed in pod template"
-_NAMED_IN_HOSTNAMES = "which can result in surprising behavior; a DNS label is recommended: [{}]"
 
 
-def validate_spec(spec: Mapping[str, Any], path: str) -> list[FieldError]:
-    """The errors of a spec that stands at a path."""
+def validate_pod_spec(
+    spec: Mapping[str, Any], metadata: Mapping[str, Any] | None, path: str, *, options: PodOptions
+) -> list[FieldError]:
+    """The errors of a spec that stands at a path; `metadata` is that of the pod, None for a template."""
     containers, starting = spec.get("containers") or (), spec.get("initContainers") or ()
     errors = (
         _validate_containers(containers, f"{path}.containers") if containers else [field.required(f"{path}.containers")]
@@ -26,17 +27,6 @@ def validate_spec(spec: Mapping[str, Any], path: str) -> list[FieldError]:
     errors += _validate_containers(starting, f"{path}.initContainers", seen=_names(containers))
     errors += values.one_of(spec, path, "restartPolicy", _RESTART_POLICIES)
     errors += values.one_of(spec, path, "dnsPolicy", _DNS_POLICIES)
-    return errors
-
-
-def validate_template(template: Mapping[str, Any], path: str) -> list[FieldError]:
-    """The same for a template, whose metadata counts too."""
-    metadata, spec = template.get("metadata") or {}, template["spec"]
-    errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors += object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
-    errors += validate_spec(spec, f"{path}.spec")
-    if spec.get("ephemeralContainers"):
-        errors.append(field.forbidden(f"{path}.spec.ephemeralContainers", _NOT_IN_TEMPLATES))
     return errors
 
 
@@ -50,12 +40,6 @@ def validate_images(spec: Mapping[str, Any], path: str) -> list[FieldError]:
         for index, container in enumerate(spec.get(name) or ())
         if container.get("image", "").strip() != container.get("image", "")
     ]
-
-
-def warn_of_name(name: str, use: str) -> list[str]:
-    """Names that pods take their own from had better be DNS labels."""
-    messages = " ".join(names.is_dns_label(name, False))
-    return [f"metadata.name: this is used in {use}, {_NAMED_IN_HOSTNAMES.format(messages)}"] if messages else []
 
 
 def _names(containers: Sequence[Mapping[str, Any]]) -> frozenset[str]:

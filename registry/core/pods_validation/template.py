@@ -1,0 +1,25 @@
+"""What is wrong with a template of pods: its metadata, its spec, and what only a pod may have. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from registry.core.pods_validation.options import options_for
+from registry.core.pods_validation.spec import validate_pod_spec
+from registry.validation import field, object_meta
+from registry.validation.field import FieldError
+
+_NOT_IN_TEMPLATES = "ephemeral containers not allowed in pod template"
+
+
+def validate_pod_template(
+    template: Mapping[str, Any], path: str, *, old: Mapping[str, Any] | None = None
+) -> list[FieldError]:
+    """The errors of a template that stands at a path. What the old one of an update already broke may stay broken."""
+    metadata, spec = template.get("metadata") or {}, template["spec"]
+    options = options_for(old["spec"] if old else None)
+    errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
+    errors += object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    errors += validate_pod_spec(spec, None, f"{path}.spec", options=options)
+    if spec.get("ephemeralContainers"):
+        errors.append(field.forbidden(f"{path}.spec.ephemeralContainers", _NOT_IN_TEMPLATES))
+    return errors
