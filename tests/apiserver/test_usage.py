@@ -27,6 +27,7 @@ def test_help_is_grouped_as_kube_apiservers() -> None:
         "Secure serving flags:",
         "Authentication flags:",
         "Authorization flags:",
+        "Admission flags:",
         "Logs flags:",
         "Misc flags:",
         "Global flags:",
