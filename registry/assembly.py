@@ -21,6 +21,7 @@ def assemble(given: Foundation) -> Groups:
         clock=given.clock,
         types=given.types,
         config=given.config,
+        authorizer=given.authorizer,
         admission=chain_of(given),
     )
     return {provider.group: provider.storages(environment) for provider in PROVIDERS}

@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from registry import errors
+from registry.access.always import AlwaysAllow
+from registry.access.authorizer import Authorizer
 from registry.access.users import UserInfo
 from registry.admission.interface import Admission
 from registry.config import Config
@@ -169,6 +171,7 @@ class Foundation:
     clock: Clock
     types: Catalog
     config: Config = field(default_factory=Config)
+    authorizer: Authorizer = field(default_factory=AlwaysAllow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
