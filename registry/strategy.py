@@ -81,6 +81,13 @@ class Strategy:
         """What is wrong with a new object, its metadata's common rules excepted."""
         return object_meta.validate_builtin_finalizers(obj["metadata"].get("finalizers") or ())
 
+    def validate_again(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        """What is wrong with a changed object when it is looked at like a new one, as many kinds do on updates."""
+        metadata = obj["metadata"]
+        is_namespaced = bool(metadata.get("namespace"))
+        found = object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=self.check_name)
+        return found + self.validate(context, obj)
+
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         """What is wrong with a changed object.
 
@@ -99,6 +106,10 @@ class Strategy:
 
     def canonicalize(self, obj: Object) -> None:
         """Bring equal objects to equal form."""
+
+    def is_held(self, obj: Object) -> bool:
+        """Whether an ending object stays though neither grace nor finalizers of its metadata hold it."""
+        return False
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
         """The grace period in seconds for an object that ends by degrees; None for one that goes at once."""

@@ -226,7 +226,7 @@ class Store:
         self._check_resource_version(name, new["metadata"], old["metadata"])
         rest.before_update(self.kind, self.strategy, request=request, new=new, old=old)
         await self.admission.validate(attributes)
-        if deletion.ends_with(new["metadata"], old["metadata"]):
+        if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
             raise _EmptiedFinalizers(new)
 
     def _settle(self, new: Object) -> None:
