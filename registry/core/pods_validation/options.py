@@ -11,11 +11,17 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodOptions:
-    """How strict to be. `is_pod`: the spec is that of a pod, not of a template."""
+    """How strict to be.
+
+    is_pod: the spec is that of a pod, not of a template; allows_privileged: containers may have all rights of the host.
+    """
 
     is_pod: bool = False
+    allows_privileged: bool = False
 
 
-def options_for(old_spec: Mapping[str, Any] | None, *, is_pod: bool = False) -> PodOptions:
+def options_for(
+    old_spec: Mapping[str, Any] | None, *, is_pod: bool = False, allows_privileged: bool = False
+) -> PodOptions:
     """The options for a spec that is new, or that replaces an old one."""
-    return PodOptions(is_pod=is_pod)
+    return PodOptions(is_pod=is_pod, allows_privileged=allows_privileged)

@@ -12,11 +12,15 @@ _NOT_IN_TEMPLATES = "ephemeral containers not allowed in pod template"
 
 
 def validate_pod_template(
-    template: Mapping[str, Any], path: str, *, old: Mapping[str, Any] | None = None
+    template: Mapping[str, Any],
+    path: str,
+    *,
+    old: Mapping[str, Any] | None = None,
+    allows_privileged: bool = False,
 ) -> list[FieldError]:
     """The errors of a template that stands at a path. What the old one of an update already broke may stay broken."""
     metadata, spec = template.get("metadata") or {}, template["spec"]
-    options = options_for(old["spec"] if old else None)
+    options = options_for(old["spec"] if old else None, allows_privileged=allows_privileged)
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     errors += object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     errors += validate_pod_spec(spec, None, f"{path}.spec", options=options)
