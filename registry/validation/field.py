@@ -72,7 +72,11 @@ def show(value: Any) -> str:
         return quote(value)
     if isinstance(value, float):
         return gotext.float_text(value)
-    return orjson.dumps(value).decode()
+    return orjson.dumps(value).decode().translate(_GO_ESCAPES)
+
+
+_GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+"""What Go escapes in JSON beyond what must be."""
 
 
 def required(path: str, detail: str = "") -> FieldError:
