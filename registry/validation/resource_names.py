@@ -1,0 +1,122 @@
+"""The names of resources that are asked for in amounts: cpu, memory, hugepages-2Mi, example.com/gpu.
+
+Pure. A name without a domain is one of Kubernetes' own; names of kubernetes.io are, too. All others are extended
+resources: whole things that only count.
+"""
+
+from registry.schema import quantity
+from registry.schema.errors import DecodeError
+from registry.validation import field, names
+from registry.validation.field import FieldError
+
+HUGE_PAGES = "hugepages-"
+_REQUESTS = "requests."
+_NATIVE_DOMAIN = "kubernetes.io/"
+
+COUNTED = frozenset(
+    {
+        "pods",
+        "services",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    }
+)
+"""Resources of which there is always a whole number."""
+
+_COMPUTE = frozenset({"cpu", "memory", "ephemeral-storage"})
+_SCOPED = frozenset(f"{scope}.{name}" for scope in ("requests", "limits") for name in _COMPUTE)
+_STANDARD = COUNTED | _COMPUTE | _SCOPED | {"storage", "requests.storage"}
+_OF_PODS = ("cpu", HUGE_PAGES, "memory")
+
+
+def is_huge_pages(name: str) -> bool:
+    return name.startswith(HUGE_PAGES)
+
+
+def is_standard(name: str) -> bool:
+    """Whether it is one that Kubernetes knows."""
+    return name in _STANDARD or name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES))
+
+
+def is_standard_for_containers(name: str) -> bool:
+    return name in _COMPUTE or is_huge_pages(name)
+
+
+def is_native(name: str) -> bool:
+    """Whether it is Kubernetes' own."""
+    return "/" not in name or _NATIVE_DOMAIN in name
+
+
+def is_extended(name: str) -> bool:
+    """Whether somebody else defines it, with a name that a quota can have too."""
+    if is_native(name) or name.startswith(_REQUESTS):
+        return False
+    return not names.check_qualified_name(_REQUESTS + name)
+
+
+def is_counted(name: str) -> bool:
+    """Whether amounts of it are whole numbers."""
+    return name in COUNTED or is_extended(name)
+
+
+def allows_overcommit(name: str) -> bool:
+    """Whether more of it may be promised than there is."""
+    return is_native(name) and not is_huge_pages(name)
+
+
+def validate_name(name: str, path: str) -> list[FieldError]:
+    """Any resource."""
+    errors = [field.invalid(path, name, message) for message in names.check_qualified_name(name)]
+    if not errors and "/" not in name and not is_standard(name):
+        errors.append(field.invalid(path, name, "must be a standard resource type or fully qualified"))
+    return errors
+
+
+def validate_container_name(name: str, path: str) -> list[FieldError]:
+    """A resource that containers ask for."""
+    errors = validate_name(name, path)
+    if "/" not in name:
+        if not is_standard_for_containers(name):
+            errors.append(field.invalid(path, name, "must be a standard resource for containers"))
+    elif not is_native(name) and not is_extended(name):
+        errors.append(field.invalid(path, name, "doesn't follow extended resource name standard"))
+    return errors
+
+
+def validate_pod_name(name: str, path: str) -> list[FieldError]:
+    """A resource that pods ask for as a whole."""
+    errors = validate_name(name, path)
+    if not errors and name not in _OF_PODS and not is_huge_pages(name):
+        errors.append(field.not_supported(path, name, _OF_PODS))
+    return errors
+
+
+def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
+    """An amount of a resource: not negative, and whole where it is counted."""
+    parsed = quantity.parse(amount)
+    errors = []
+    if parsed.digits < 0:
+        errors.append(field.invalid(path, str(parsed), "must be greater than or equal to 0"))
+    if is_counted(name) and parsed.nanos % 10**9:
+        errors.append(field.invalid(path, str(parsed), "must be an integer"))
+    return errors
+
+
+def is_divisible(name: str, amount: str) -> bool:
+    """Whether an amount of huge pages is a whole number of pages of the size that the name tells."""
+    try:
+        size = quantity.parse(name.removeprefix(HUGE_PAGES))
+    except DecodeError:
+        return False
+    if size.digits <= 0 or size.nanos % 10**9:
+        return False
+    return _rounded_up(quantity.parse(amount).nanos) % (size.nanos // 10**9) == 0
+
+
+def _rounded_up(nanos: int) -> int:
+    return -(-nanos // 10**9)
