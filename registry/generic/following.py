@@ -1,0 +1,110 @@
+"""Following: the present state of one resource, kept current by a watch; each object is read once per change.
+
+For decisions that are made on every request (which flow schema, which role) and for loops that keep things right.
+Must hold: `items` never mixes two states of one watch's beginning: a new beginning replaces it as a whole; who asked to
+be told is told after `items` has changed, never in between.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Mapping
+from typing import Generic, TypeVar
+
+from storage.clock import Clock
+from storage.errors import StorageError
+from storage.interface import Storage, WatchBatch, WatchEvent, WatchEventType, WatchOptions
+from storage.stored_object import StoredObject
+
+logger = logging.getLogger(__name__)
+
+_PAUSE_SECONDS = 1.0
+"""Between two tries to watch a storage that is not there."""
+
+T = TypeVar("T")
+
+Changed = Callable[[Collection[str]], None]
+"""Hears the keys of what is new, changed or gone."""
+
+
+def _nobody(_keys: Collection[str]) -> None:
+    """Nobody wants to be told."""
+
+
+class Following(Generic[T]):
+    """Reads a storage's objects with `read`, and calls `changed` when there is something new."""
+
+    def __init__(self, storage: Storage, read: Callable[[StoredObject], T], changed: Changed = _nobody) -> None:
+        self._storage = storage
+        self._read = read
+        self._changed = changed
+        self._items: dict[str, T] = {}
+        self._beginning: dict[str, T] | None = None
+        self._is_current = asyncio.Event()
+        self._has_ended = asyncio.Event()
+        self._reason: StorageError | None = None
+
+    @property
+    def items(self) -> Mapping[str, T]:
+        """By key."""
+        return self._items
+
+    async def wait_until_current(self) -> None:
+        """Return when `items` has held the whole state once."""
+        await self._is_current.wait()
+
+    async def run(self, clock: Clock) -> None:
+        """Follow until cancelled."""
+        while True:
+            self._beginning = {}
+            self._has_ended.clear()
+            try:
+                await self._watch_once()
+            except StorageError as exc:
+                logger.warning("cannot watch: %s", exc)
+                await clock.sleep(_PAUSE_SECONDS)
+
+    async def _watch_once(self) -> None:
+        options = WatchOptions(send_initial_events=True, allow_bookmarks=True)
+        watch = await self._storage.watch("", options, self)
+        try:
+            await self._has_ended.wait()
+        finally:
+            watch.stop()
+        if self._reason is not None:
+            raise self._reason
+
+    # The sink of the watch
+
+    @property
+    def backlog(self) -> int:
+        return 0
+
+    @property
+    def backlog_limit(self) -> int:
+        return 1
+
+    def deliver(self, batch: WatchBatch) -> None:
+        changed: set[str] = set()
+        for event in batch.events:
+            changed.update(self._apply(event))
+        if changed and self._beginning is None:
+            self._changed(changed)
+
+    def end(self, reason: StorageError | None) -> None:
+        self._reason = reason
+        self._has_ended.set()
+
+    def _apply(self, event: WatchEvent) -> Collection[str]:
+        """The keys of what is seen to change by the event."""
+        if event.ends_initial_events and self._beginning is not None:
+            before, self._items, self._beginning = self._items, self._beginning, None
+            self._is_current.set()
+            return before.keys() | self._items.keys()
+        if event.object is None:
+            return ()
+        items = self._items if self._beginning is None else self._beginning
+        if event.type is WatchEventType.DELETED:
+            items.pop(event.object.key, None)
+        else:
+            items[event.object.key] = self._read(event.object)
+        return (event.object.key,)
