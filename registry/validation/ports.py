@@ -31,8 +31,12 @@ def check_port_name(name: str) -> list[str]:
     return [message for is_wrong, message in checks if is_wrong]
 
 
-def validate_port(port: Any, path: str) -> list[FieldError]:
+def validate_number(port: int, path: str) -> list[FieldError]:
+    return [field.invalid(path, port, message) for message in check_port_number(port)]
+
+
+def validate(port: Any, path: str) -> list[FieldError]:
     """A port that is told by its number or by its name; one that is not told is number 0."""
     if isinstance(port, str):
         return [field.invalid(path, port, message) for message in check_port_name(port)]
-    return [field.invalid(path, port or 0, message) for message in check_port_number(port or 0)]
+    return validate_number(port or 0, path)
