@@ -13,8 +13,8 @@ from aiohttp import hdrs, web
 from apiserver import bodies, negotiation, parameters
 from apiserver.context import RequestContext
 from apiserver.handlers.served import Served
-from apiserver.serializers import json_errors, protobuf, yaml
-from registry import errors
+from apiserver.serializers import protobuf, yaml
+from registry import errors, json_errors
 from registry.names import GroupVersionKind
 from registry.options import DeleteOptions
 from registry.quoting import quote

@@ -15,8 +15,7 @@ import orjson
 from apiserver.handlers import patched_objects
 from apiserver.handlers.patched_objects import Report
 from apiserver.handlers.served import Served
-from apiserver.serializers import json_errors
-from registry import errors
+from registry import errors, json_errors
 from registry.errors import BadRequest
 from registry.kind import Kind
 from registry.patch import documents, json_patch, merge, strategic, texts
