@@ -47,6 +47,10 @@ def is_standard_for_containers(name: str) -> bool:
     return name in _COMPUTE or is_huge_pages(name)
 
 
+def is_standard_for_quotas(name: str) -> bool:
+    return is_standard(name) and name != "storage"
+
+
 def is_native(name: str) -> bool:
     """Whether it is Kubernetes' own."""
     return "/" not in name or _NATIVE_DOMAIN in name
@@ -93,6 +97,14 @@ def validate_pod_name(name: str, path: str) -> list[FieldError]:
     errors = validate_name(name, path)
     if not errors and name not in _OF_PODS and not is_huge_pages(name):
         errors.append(field.not_supported(path, name, _OF_PODS))
+    return errors
+
+
+def validate_quota_name(name: str, path: str) -> list[FieldError]:
+    """A resource that quotas limit."""
+    errors = validate_name(name, path)
+    if "/" not in name and not is_standard_for_quotas(name):
+        errors.append(field.invalid(path, name, "must be a standard resource for quota"))
     return errors
 
 
