@@ -6,11 +6,11 @@ paths of a Kind, in all versions, share one Store, and so one cache.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
-from registry.generic.store import Store
+from registry.generic.store import Hooks, Store
 from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.rest import Environment, RESTStorage
@@ -34,11 +34,15 @@ class KindsProvider:
     group: str
     versions: Sequence[str] = ("v1",)
     kinds: Sequence[Kind] = ()
+    hooks: Mapping[str, Callable[[Environment], Hooks]] = field(default_factory=dict)
+    """By plural: what a kind does besides, where it needs more than the objects in hand."""
     extras: Extras = field(default=_no_extras)
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """The resources by version and path."""
         stores = {kind.plural: open_store(kind, environment) for kind in self.kinds}
+        for plural, hooks_for in self.hooks.items():
+            stores[plural] = replace(stores[plural], hooks=hooks_for(environment))
         storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.versions}
         for store in stores.values():
             for version in store.kind.versions:

@@ -7,9 +7,10 @@ Must hold: an update or deletion is decided inside storage's compare-and-set, on
 walks the same road and stops before the write.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from registry import errors, owner_references, rest
 from registry.admission.interface import Admission, Attributes, Chain, Operation
@@ -38,13 +39,67 @@ async def _nothing(_stored: StoredObject) -> None:
     """The After hook that does nothing."""
 
 
+class Transaction(Protocol):
+    """What was taken for a write that is about to be made. Neither way of ending it may fail."""
+
+    async def commit(self) -> None:
+        """The write has taken effect: give back what the object does not use any more."""
+        ...
+
+    async def revert(self) -> None:
+        """The write has failed: give back what was taken for it."""
+        ...
+
+
+BeginCreate = Callable[[Object, bool], Awaitable[Transaction]]
+"""Takes what a new object needs, and puts it into the object; on a dry run (the second argument) it takes nothing."""
+BeginUpdate = Callable[[Object, Object, bool], Awaitable[Transaction]]
+"""The same for a changed object, from the old one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """What a kind does when a write has taken effect (never on a dry run)."""
+    """What a kind does besides: before its objects are validated, and when a write has taken effect.
 
+    The after_* hooks never run on a dry run.
+    """
+
+    begin_create: BeginCreate | None = None
+    begin_update: BeginUpdate | None = None
     after_create: After = _nothing
     after_update: After = _nothing
     after_delete: After = _nothing
+
+
+class _Taken:
+    """The transaction of one write, which may be tried several times. Must hold: at most one is open.
+
+    A write with an unknown outcome keeps what was taken for it: taken for nothing is better than given twice.
+    """
+
+    def __init__(self) -> None:
+        self._open: Transaction | None = None
+
+    async def take(self, beginning: Awaitable[Transaction]) -> None:
+        self._open = await beginning
+
+    async def give_back(self) -> None:
+        if self._open is not None:
+            transaction, self._open = self._open, None
+            await transaction.revert()
+
+    async def around(self, work: Awaitable[T]) -> T:
+        """The result of the write, after which the transaction is ended."""
+        try:
+            result = await work
+        except (errors.Timeout, asyncio.CancelledError):
+            raise
+        except BaseException:
+            await self.give_back()
+            raise
+        if self._open is not None:
+            await self._open.commit()
+        return result
 
 
 class _EmptiedFinalizers(Exception):
@@ -77,8 +132,9 @@ class Store:
     subresource: str = ""
 
     def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
-        """The same objects under another strategy: /status and its like."""
-        return replace(self, subresource=subresource, strategy=strategy)
+        """The same objects under another strategy: /status and its like. They take nothing."""
+        hooks = replace(self.hooks, begin_create=None, begin_update=None)
+        return replace(self, subresource=subresource, strategy=strategy, hooks=hooks)
 
     def object_kind(self, version: str) -> GroupVersionKind:
         return GroupVersionKind(self.kind.group, version, self.kind.kind)
@@ -146,6 +202,15 @@ class Store:
         obj = attributes.obj
         assert obj is not None
         rest.fill_system_fields(obj, now=self.clock.now())
+        if self.hooks.begin_create is None:
+            return await self._create_prepared(attributes, obj, request, options)
+        taken = _Taken()
+        await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
+        return await taken.around(self._create_prepared(attributes, obj, request, options))
+
+    async def _create_prepared(
+        self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
+    ) -> StoredObject:
         rest.before_create(self.kind, self.strategy, request=request, obj=obj)
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
@@ -179,17 +244,20 @@ class Store:
     ) -> Updated:
         may_create = force_create or self.strategy.allows_create_on_update
         is_created = False
+        taken = _Taken()
 
         async def try_update(current: StoredObject | None) -> Update:
             nonlocal is_created
+            await taken.give_back()
             is_created = current is None
             if current is None and not may_create:
                 raise errors.NotFound(self.kind.resource, name)
             new = await updated.make(current)
             if current is None:
-                await self._prepare_creation(request, name, new, options)
+                await self._prepare_creation(request, name, new, options=options, taken=taken)
             else:
-                await self._prepare_update(request, name, new=new, old=current.decode(), options=options)
+                old = current.decode()
+                await self._prepare_update(request, name, new=new, old=old, options=options, taken=taken)
             return Update(self.canonical(new), ttl=self.kind.ttl_seconds)
 
         key = self.key(request, name)
@@ -198,14 +266,16 @@ class Store:
             key, try_update, ignore_not_found=may_create, preconditions=preconditions, dry_run=options.is_dry_run
         )
         try:
-            stored = await self.interpreted(writing, "update", name)
+            stored = await taken.around(self.interpreted(writing, "update", name))
         except _EmptiedFinalizers as exc:
             return await self._delete_finalized(key, name, exc.obj, preconditions, is_dry_run=options.is_dry_run)
         if not options.is_dry_run:
             await (self.hooks.after_create if is_created else self.hooks.after_update)(stored)
         return Updated(stored, is_created)
 
-    async def _prepare_creation(self, request: Request, name: str, obj: Object, options: UpdateOptions) -> None:
+    async def _prepare_creation(
+        self, request: Request, name: str, obj: Object, *, options: UpdateOptions, taken: _Taken
+    ) -> None:
         create_options = CreateOptions(
             dry_run=options.dry_run, field_manager=options.field_manager, field_validation=options.field_validation
         )
@@ -213,17 +283,21 @@ class Store:
         await self._mutate(attributes, obj)
         rest.parse_resource_version(obj["metadata"].pop("resourceVersion", ""))
         rest.fill_system_fields(obj, now=self.clock.now())
+        if self.hooks.begin_create is not None:
+            await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
         rest.before_create(self.kind, self.strategy, request=request, obj=obj)
         await self.admission.validate(attributes)
 
     async def _prepare_update(
-        self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions
+        self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: _Taken
     ) -> None:
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._mutate(attributes, new)
         if self.strategy.has_generation:
             self._settle(new)
         self._check_resource_version(name, new["metadata"], old["metadata"])
+        if self.hooks.begin_update is not None:
+            await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
         rest.before_update(self.kind, self.strategy, request=request, new=new, old=old)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):

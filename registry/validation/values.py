@@ -31,3 +31,8 @@ def unchanged(new: Mapping[str, Any], old: Mapping[str, Any], path: str, names: 
         for name in names
         if new.get(name) != old.get(name)
     ]
+
+
+def required_one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[str]) -> list[FieldError]:
+    """A word of a fixed list that has to be there."""
+    return one_of(obj, path, name, supported) if obj.get(name) else [field.required(f"{path}.{name}")]
