@@ -6,7 +6,16 @@ once was allowed, so that an object that has it already may keep it (`known`).
 
 import re
 from collections.abc import Collection
-from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface, ip_address, ip_interface
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+    ip_address,
+    ip_interface,
+)
 
 from registry.quoting import quote
 from registry.validation import field
@@ -14,6 +23,7 @@ from registry.validation.field import FieldError
 
 Address = IPv4Address | IPv6Address
 Interface = IPv4Interface | IPv6Interface
+Network = IPv4Network | IPv6Network
 
 _NOT_AN_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _LEADING_ZEROS = "must not have leading 0s"
@@ -51,6 +61,37 @@ def check(text: str) -> list[str]:
     if strict is None:
         return [_LEADING_ZEROS]
     return [_MAPPED] if _is_mapped(strict) else []
+
+
+def validate(text: str, path: str) -> list[FieldError]:
+    """What is wrong with an address of a newer field: it has one spelling."""
+    messages = check(text)
+    if not messages and text != str(parse(text)):
+        messages = [_canonical_form(str(parse(text)))]
+    return [field.invalid(path, text, message) for message in messages]
+
+
+def validate_cidr(text: str, path: str) -> list[FieldError]:
+    """What is wrong with a block of a newer field: it has one spelling."""
+    errors = validate_legacy_cidr(text, path)
+    network = str(parse_cidr(text))
+    return errors if errors or text == network else [field.invalid(path, text, _canonical_form(network))]
+
+
+def parse_cidr(text: str) -> Network | None:
+    """The block that a text means, leading zeros and bits beyond the length or not."""
+    block = _parse_block(text)
+    return block.network if block is not None else None
+
+
+def family_of(text: str) -> str:
+    """The IP family of an address."""
+    address = parse(text)
+    return f"IPv{address.version}" if address is not None else "unknown"
+
+
+def _canonical_form(text: str) -> str:
+    return f"must be in canonical form ({quote(text)})"
 
 
 def validate_endpoint(text: str, path: str) -> list[FieldError]:
