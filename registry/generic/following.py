@@ -85,9 +85,10 @@ class Following(Generic[T]):
 
     def deliver(self, batch: WatchBatch) -> None:
         changed: set[str] = set()
+        is_beginning = self._beginning is not None
         for event in batch.events:
             changed.update(self._apply(event))
-        if changed and self._beginning is None:
+        if self._beginning is None and (changed or is_beginning):
             self._changed(changed)
 
     def end(self, reason: StorageError | None) -> None:

@@ -48,7 +48,7 @@ async def test_it_begins_with_the_whole_state(storage: Storage, tasks: Tasks) ->
 
 async def test_it_tells_of_changes_when_they_can_be_seen(storage: Storage, tasks: Tasks) -> None:
     seen: asyncio.Queue[dict[str, int]] = asyncio.Queue()
-    following: Following[int] = Following(storage, size_of, lambda: seen.put_nowait(dict(following.items)))
+    following: Following[int] = Following(storage, size_of, lambda _keys: seen.put_nowait(dict(following.items)))
     tasks.spawn(following.run(SystemClock()), name="follow")
     beginning = await seen.get()
 
