@@ -2,16 +2,27 @@
 
 from dataclasses import dataclass
 
-from registry.apps import replicated
-from registry.core import pod_spec
+from registry.core import pod_spec, pod_warnings, replicated
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, label_selectors, values
+from registry.validation import field, int_or_percent, internal, label_selectors, status_counts, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
+_STRATEGIES = (_ROLLING_UPDATE, "OnDelete")
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+_COUNTS = (
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+    "collisionCount",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +53,57 @@ class DaemonSetStrategy(Strategy):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        errors += values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
-        return errors + _validate_spec(new["spec"])
+        errors += replicated.validate_same_selector(new["spec"], old["spec"])
+        return errors + _validate_spec(new["spec"], old["spec"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        if _template_generation(new) == _template_generation(old):
+            return []
+        template, before = new["spec"]["template"], old["spec"]["template"]
+        return pod_warnings.template_warnings(template, "spec.template", old=before)
 
 
-def _validate_spec(spec: Object) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
     selector = spec.get("selector")
     errors = label_selectors.validate(selector or {}, "spec.selector")
     if not errors:
         errors = replicated.validate_selection(spec)
     if selector is not None and label_selectors.is_empty(selector):
-        errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-    errors += replicated.validate_template(spec["template"], owner="DaemonSet")
-    return errors + values.not_negative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+        errors.append(
+            field.invalid("spec.selector", internal.meta(selector), "empty selector is invalid for daemonset")
+        )
+    errors += replicated.validate_template(spec["template"], owner="DaemonSet", old=old["template"] if old else None)
+    errors += values.not_negative(spec, "spec", ("minReadySeconds",))
+    errors += _validate_strategy(spec["updateStrategy"], "spec.updateStrategy")
+    return errors + values.not_negative(spec, "spec", ("revisionHistoryLimit",))
+
+
+def _validate_strategy(strategy: Object, path: str) -> list[FieldError]:
+    match strategy["type"]:
+        case "OnDelete":
+            return []
+        case "RollingUpdate":
+            return _validate_steps(strategy["rollingUpdate"], f"{path}.rollingUpdate")
+        case _:
+            return [field.not_supported(path, internal.form("apps.DaemonSetUpdateStrategy", strategy), _STRATEGIES)]
+
+
+def _validate_steps(steps: Object, path: str) -> list[FieldError]:
+    """Pods are either taken away before the new one starts, or after it."""
+    unavailable, surge = steps["maxUnavailable"], steps["maxSurge"]
+    errors = int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
+    errors += int_or_percent.validate(surge, f"{path}.maxSurge")
+    errors += int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
+    errors += int_or_percent.validate_at_most_all(surge, f"{path}.maxSurge")
+    has_unavailable, has_surge = int_or_percent.value_of(unavailable) != 0, int_or_percent.value_of(surge) != 0
+    if has_unavailable and has_surge:
+        errors.append(field.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero"))
+    elif not has_unavailable and not has_surge:
+        errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+    return errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +113,11 @@ class DaemonSetStatusStrategy(StatusStrategy):
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
         _count(new, _template_generation(old))
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        errors = super().validate_update(context, new, old) + status_counts.validate(status, _COUNTS)
+        return errors + status_counts.validate_collisions(status, before)
 
 
 def _template_generation(obj: Object) -> int:

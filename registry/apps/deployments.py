@@ -2,17 +2,32 @@
 
 from dataclasses import dataclass
 
-from registry.apps import replicated
-from registry.core import pod_spec, pod_warnings
+from registry.core import pod_spec, replicated
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, values
+from registry.validation import field, int_or_percent, internal, status_counts, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _RECREATE = "Recreate"
 _NO_STEPS = "may not be specified when strategy `type` is 'Recreate'"
+_COUNTS = (
+    "observedGeneration",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+    "collisionCount",
+)
+_LIMITS = (
+    ("updatedReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("readyReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "readyReplicas", status_counts.OF_READY),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,19 +54,42 @@ class DeploymentStrategy(Strategy):
         return super().validate(context, obj) + _validate_spec(obj["spec"])
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
-        return errors + values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
+        return errors + replicated.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return replicated.warnings_on_create(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return replicated.warnings_on_update(new, old)
 
 
-def _validate_spec(spec: Object) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas",))
-    errors += replicated.validate(spec, kind="deployment", owner="ReplicaSet")
-    if spec["strategy"]["type"] == _RECREATE and spec["strategy"].get("rollingUpdate") is not None:
-        errors.append(field.forbidden("spec.strategy.rollingUpdate", _NO_STEPS))
+    errors += replicated.validate(spec, kind="deployment", owner="ReplicaSet", old=old)
+    errors += _validate_strategy(spec["strategy"], "spec.strategy")
     return errors + _validate_times(spec)
+
+
+def _validate_strategy(strategy: Object, path: str) -> list[FieldError]:
+    match strategy["type"]:
+        case "Recreate":
+            is_stepwise = strategy.get("rollingUpdate") is not None
+            return [field.forbidden(f"{path}.rollingUpdate", _NO_STEPS)] if is_stepwise else []
+        case "RollingUpdate":
+            return _validate_steps(strategy["rollingUpdate"], f"{path}.rollingUpdate")
+        case _:
+            shown = internal.form("apps.DeploymentStrategy", strategy)
+            return [field.not_supported(path, shown, (_RECREATE, _ROLLING_UPDATE))]
+
+
+def _validate_steps(steps: Object, path: str) -> list[FieldError]:
+    unavailable, surge = steps["maxUnavailable"], steps["maxSurge"]
+    errors = int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
+    errors += int_or_percent.validate(surge, f"{path}.maxSurge")
+    if int_or_percent.value_of(unavailable) == 0 and int_or_percent.value_of(surge) == 0:
+        errors.append(field.invalid(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0"))
+    return errors + int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
 
 
 def _validate_times(spec: Object) -> list[FieldError]:
@@ -74,6 +112,11 @@ class DeploymentStatusStrategy(StatusStrategy):
             new["metadata"]["labels"] = labels
         else:
             new["metadata"].pop("labels", None)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        errors = super().validate_update(context, new, old) + status_counts.validate(status, _COUNTS, _LIMITS)
+        return errors + status_counts.validate_collisions(status, before)
 
 
 DEPLOYMENTS = Kind(

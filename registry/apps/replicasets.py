@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from registry.apps import replicated
-from registry.core import pod_spec, pod_warnings
+from registry.core import pod_spec, replicated
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import values
+from registry.validation import status_counts, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -24,16 +23,28 @@ class ReplicaSetStrategy(Strategy):
         return super().validate(context, obj) + _validate_spec(obj["spec"])
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
-        return errors + values.unchanged(new["spec"], old["spec"], "spec", replicated.SELECTOR)
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
+        return errors + replicated.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return replicated.warnings_on_create(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return replicated.warnings_on_update(new, old)
 
 
-def _validate_spec(spec: Object) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
-    return errors + replicated.validate(spec, kind="deployment", owner="ReplicaSet")
+    return errors + replicated.validate(spec, kind="deployment", owner="ReplicaSet", old=old)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaSetStatusStrategy(StatusStrategy):
+    """What the controller counts adds up."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + status_counts.validate_replicas(new.get("status") or {})
 
 
 REPLICASETS = Kind(
@@ -43,6 +54,6 @@ REPLICASETS = Kind(
     short_names=("rs",),
     categories=("all",),
     strategy=ReplicaSetStrategy(has_status=True, has_generation=True),
-    status_strategy=StatusStrategy(),
+    status_strategy=ReplicaSetStatusStrategy(),
     scale=Scale(),
 )

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from registry import objects
-from registry.apps import replicated
-from registry.core import pod_spec
+from registry.apps import statefulset_validation
+from registry.core import pod_spec, pod_warnings, replicated
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, values
+from registry.validation import field, names, status_counts
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -28,6 +28,23 @@ _FROZEN = (
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
 _CLAIM_TYPE = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+_KEEPS_ALL = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
+_COUNTS = (
+    "replicas",
+    "readyReplicas",
+    "currentReplicas",
+    "updatedReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "collisionCount",
+)
+_LIMITS = (
+    ("readyReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("currentReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("updatedReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "readyReplicas", "cannot be greater than status.readyReplicas"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,19 +74,25 @@ class StatefulSetStrategy(Strategy):
         super().prepare_for_update(context, new, old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"])
+        return super().validate(context, obj) + statefulset_validation.validate(obj["spec"])
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        errors = super().validate_update(context, new, old)
+        errors += statefulset_validation.validate_update(new["spec"], old["spec"])
         if _frozen(new["spec"]) != _frozen(old["spec"]):
             errors.append(field.forbidden("spec", _FROZEN))
         return errors
 
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        warnings = pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
+        return warnings + _warnings(obj["spec"])
 
-def _validate_spec(spec: Object) -> list[FieldError]:
-    errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
-    errors += values.not_negative(spec.get("ordinals") or {}, "spec.ordinals", ("start",))
-    return errors + replicated.validate(spec, kind="statefulset", owner="StatefulSet")
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return replicated.warnings_on_update(new, old) + _warnings(new["spec"])
+
+
+def _warnings(spec: Object) -> list[str]:
+    return [_KEEPS_ALL] if spec["revisionHistoryLimit"] < 0 else []
 
 
 def _frozen(spec: Object) -> Object:
@@ -90,13 +113,23 @@ def _default_update_strategy(strategy: Object) -> None:
         strategy["rollingUpdate"].setdefault("partition", 0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StatefulSetStatusStrategy(StatusStrategy):
+    """What the controller counts adds up."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        errors = status_counts.validate(status, _COUNTS, _LIMITS) + super().validate_update(context, new, old)
+        return errors + status_counts.validate_collisions(status, before)
+
+
 STATEFULSETS = Kind(
     group="apps",
     plural="statefulsets",
     kind="StatefulSet",
     short_names=("sts",),
     categories=("all",),
-    strategy=StatefulSetStrategy(has_status=True, has_generation=True),
-    status_strategy=StatusStrategy(),
+    strategy=StatefulSetStrategy(has_status=True, has_generation=True, check_name=names.is_dns_label),
+    status_strategy=StatefulSetStatusStrategy(),
     scale=Scale(),
 )

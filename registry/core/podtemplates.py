@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from registry.core import pod_spec
+from registry.core import pod_spec, pod_warnings
 from registry.core.pods_validation import validate_pod_template
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
@@ -17,12 +17,23 @@ class PodTemplateStrategy(Strategy):
     def default(self, obj: Object) -> None:
         pod_spec.default_template(obj.get("template"))
 
+    def is_changed(self, new: Object, old: Object) -> bool:
+        return bool(new["template"] != old["template"])
+
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + validate_pod_template(obj["template"], "template")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        return errors + validate_pod_template(new["template"], "template")
+        return errors + validate_pod_template(new["template"], "template", old=old["template"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_warnings.template_warnings(obj["template"], "template")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        if new["metadata"].get("generation") == old["metadata"].get("generation"):
+            return []
+        return pod_warnings.template_warnings(new["template"], "template", old=old["template"])
 
 
 PODTEMPLATES = Kind(

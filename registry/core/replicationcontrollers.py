@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 from registry import objects
-from registry.core import pod_spec, pod_warnings
-from registry.core.pods_validation import validate_pod_template
+from registry.core import pod_spec, replicated
 from registry.fields import count
 from registry.kind import Kind, Scale
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, values
+from registry.validation import field, status_counts, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -31,13 +30,17 @@ class ReplicationControllerStrategy(Strategy):
         return super().validate(context, obj) + _validate_spec(obj["spec"])
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + _validate_spec(new["spec"])
+        return super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return replicated.warnings_on_create(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        """What is told is what is wrong with the template that goes: so kube-apiserver has it."""
+        return replicated.warnings_on_update(old, new)
 
 
-def _validate_spec(spec: Object) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("minReadySeconds",))
     if not spec.get("selector"):
         errors.append(field.required("spec.selector"))
@@ -45,21 +48,18 @@ def _validate_spec(spec: Object) -> list[FieldError]:
     template = spec.get("template")
     if template is None:
         return [*errors, field.required("spec.template")]
-    return errors + _validate_template(template, spec.get("selector") or {})
+    old_template = old.get("template") if old else None
+    errors += replicated.validate_labels(template, spec.get("selector") or {}, "spec.template")
+    return errors + replicated.validate_template(template, owner="ReplicationController", old=old_template)
 
 
-def _validate_template(template: Object, selector: Object) -> list[FieldError]:
-    errors, path = [], "spec.template"
-    labels = objects.get(template, "metadata.labels") or {}
-    if any(labels.get(name) != value for name, value in selector.items()):
-        why = "`selector` does not match template `labels`"
-        errors.append(field.invalid(f"{path}.metadata.labels", dict(sorted(labels.items())) or None, why))
-    errors += validate_pod_template(template, path)
-    errors += values.one_of(template["spec"], f"{path}.spec", "restartPolicy", ("Always",))
-    if template["spec"].get("activeDeadlineSeconds") is not None:
-        why = "activeDeadlineSeconds in ReplicationController is not Supported"
-        errors.append(field.forbidden(f"{path}.spec.activeDeadlineSeconds", why))
-    return errors
+@dataclass(frozen=True, kw_only=True)
+class ReplicationControllerStatusStrategy(StatusStrategy):
+    """What the controller counts adds up."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + status_counts.validate_replicas(new.get("status") or {})
 
 
 REPLICATIONCONTROLLERS = Kind(
@@ -71,7 +71,7 @@ REPLICATIONCONTROLLERS = Kind(
     strategy=ReplicationControllerStrategy(
         has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS
     ),
-    status_strategy=StatusStrategy(),
+    status_strategy=ReplicationControllerStatusStrategy(),
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
 )

@@ -84,7 +84,7 @@ def _shape(struct: str, shape: str) -> _Show:
         member = _shape(struct, shape[2:])
         return _unless_absent(lambda value: {key: member(value[key]) for key in sorted(value)})
     if shape == "meta":
-        return _meta
+        return meta
     if shape in _ABSENT:
         absent = _ABSENT[shape]
         return lambda value: absent if value is None else value
@@ -99,21 +99,31 @@ def _unless_absent(show: _Show) -> _Show:
 
 def _metadata(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     metadata = value.get("metadata") or {}
-    return ((name, _meta(metadata[name])) for name in _META_FIELDS if metadata.get(name))
+    return ((name, meta(metadata[name])) for name in _META_FIELDS if metadata.get(name))
 
 
-def _meta(value: Any) -> Any:
-    """Types of meta/v1 show as they are; of their maps only the keys have no order of their own."""
+def meta(value: Any) -> Any:
+    """A map of labels, a label selector or another type of meta/v1: they show as clients know them."""
     if not isinstance(value, Mapping):
         return value
     if "matchLabels" in value or "matchExpressions" in value:
-        shown = {"matchLabels": value.get("matchLabels"), "matchExpressions": value.get("matchExpressions")}
-        return {name: _meta(one) for name, one in shown.items() if one}
-    return {key: value[key] for key in sorted(value)} if _is_map_of_text(value) else dict(value)
+        return _label_selector(value)
+    is_map_of_text = all(isinstance(one, str) for one in value.values())
+    return {key: value[key] for key in sorted(value)} if is_map_of_text else dict(value)
 
 
-def _is_map_of_text(value: Mapping[str, Any]) -> bool:
-    return all(isinstance(one, str) for one in value.values())
+def _label_selector(selector: Mapping[str, Any]) -> Mapping[str, Any]:
+    shown: dict[str, Any] = {}
+    if labels := selector.get("matchLabels"):
+        shown["matchLabels"] = meta(labels)
+    if expressions := selector.get("matchExpressions"):
+        shown["matchExpressions"] = [_expression(one) for one in expressions]
+    return shown
+
+
+def _expression(expression: Mapping[str, Any]) -> Mapping[str, Any]:
+    shown = {"key": expression.get("key", ""), "operator": expression.get("operator", "")}
+    return {**shown, "values": expression["values"]} if expression.get("values") else shown
 
 
 def _with_host_fields(spec: Mapping[str, Any]) -> Mapping[str, Any]:

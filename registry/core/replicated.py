@@ -1,0 +1,91 @@
+"""What controllers of pods have in common: a selector that selects what the template makes, for ever the same."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from registry import objects
+from registry.core import pod_warnings
+from registry.core.pods_validation import validate_pod_template
+from registry.validation import field, internal, label_selectors, object_meta, values
+from registry.validation.field import FieldError
+
+_MISMATCH = "`selector` does not match template `labels`"
+_ALWAYS = ("Always",)
+
+
+def validate(
+    spec: Mapping[str, Any], *, kind: str, owner: str, old: Mapping[str, Any] | None = None
+) -> list[FieldError]:
+    """Selector and template. A selector that cannot be read cannot be compared with the template."""
+    errors = validate_selector(spec, kind=kind)
+    selector = spec.get("selector")
+    if selector is not None and label_selectors.validate(selector, "spec.selector"):
+        return [*errors, field.invalid("spec.selector", internal.meta(selector), "invalid label selector")]
+    old_template = old["template"] if old else None
+    return errors + validate_selection(spec) + validate_template(spec["template"], owner=owner, old=old_template)
+
+
+def validate_selector(spec: Mapping[str, Any], *, kind: str) -> list[FieldError]:
+    """There is one, and it demands something."""
+    selector = spec.get("selector")
+    if selector is None:
+        return [field.required("spec.selector")]
+    errors = label_selectors.validate(selector, "spec.selector")
+    if label_selectors.is_empty(selector):
+        errors.append(field.invalid("spec.selector", internal.meta(selector), f"empty selector is invalid for {kind}"))
+    return errors
+
+
+def validate_same_selector(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    """A selector stays as it was made: what it selected would be lost."""
+    selector = new.get("selector")
+    if selector == old.get("selector"):
+        return []
+    return [field.invalid("spec.selector", internal.meta(selector), object_meta.IMMUTABLE)]
+
+
+def validate_selection(spec: Mapping[str, Any], path: str = "spec") -> list[FieldError]:
+    """The selector selects the pods that the template makes."""
+    labels = objects.get(spec["template"], "metadata.labels")
+    if label_selectors.selects(spec.get("selector"), labels or {}):
+        return []
+    return [field.invalid(f"{path}.template.metadata.labels", internal.meta(labels), _MISMATCH)]
+
+
+def validate_labels(template: Mapping[str, Any], wanted: Mapping[str, str], path: str) -> list[FieldError]:
+    """The same where the selector is nothing but labels."""
+    labels = objects.get(template, "metadata.labels")
+    if all((labels or {}).get(name) == value for name, value in wanted.items()):
+        return []
+    return [field.invalid(f"{path}.metadata.labels", internal.meta(labels), _MISMATCH)]
+
+
+def validate_template(
+    template: Mapping[str, Any], *, owner: str, old: Mapping[str, Any] | None = None
+) -> list[FieldError]:
+    """A template of pods that run for ever."""
+    return validate_pod_template(template, "spec.template", old=old) + validate_endless(template, owner=owner)
+
+
+def validate_endless(template: Mapping[str, Any], *, owner: str) -> list[FieldError]:
+    """Pods that are always started anew, and have no deadline."""
+    path, spec = "spec.template.spec", template["spec"]
+    errors = values.one_of(spec, path, "restartPolicy", _ALWAYS)
+    if spec.get("activeDeadlineSeconds") is not None:
+        why = f"activeDeadlineSeconds in {owner} is not Supported"
+        errors.append(field.forbidden(f"{path}.activeDeadlineSeconds", why))
+    return errors
+
+
+def warnings_on_create(obj: Mapping[str, Any]) -> list[str]:
+    """What is said of a controller that is accepted: pods take their names from its own."""
+    warnings = pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+    return warnings + pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
+
+
+def warnings_on_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    """The same for a change, if it makes a new generation."""
+    if new["metadata"].get("generation") == old["metadata"].get("generation"):
+        return []
+    template, before = new["spec"]["template"], old["spec"]["template"]
+    return pod_warnings.template_warnings(template, "spec.template", old=before)
