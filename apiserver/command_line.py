@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from apiserver import durations
 from apiserver.flags import Flag, Kind, Parsed, UsageError, Value, invalid
 from apiserver.settings import Settings
+from registry import durations
 from registry.quoting import quote
 
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from apiserver import durations
 from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
+from registry import durations
 from registry.admission import plugins
 from registry.quoting import quote
 from storage import codec, lease_manager, servers_overrides

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from apiserver import durations
 from apiserver.context import Handler, RequestContext
 from apiserver.urls import Query
-from registry import errors
+from registry import durations, errors
 from storage.clock import Clock
 from storage.tasks import Tasks
 

@@ -29,7 +29,7 @@ class ControllerRevisionStrategy(Strategy):
 
     def _validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)
-        if obj["revision"] < 0:
+        if obj.get("revision", 0) < 0:
             errors.append(field.invalid("revision", obj["revision"], "must be greater than or equal to 0"))
         return errors
 

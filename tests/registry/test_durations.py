@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver import durations
+from registry import durations
 
 
 @pytest.mark.parametrize(
