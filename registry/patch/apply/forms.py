@@ -1,0 +1,91 @@
+"""Forms: how the objects of a resource look in one version, to whoever looks after their fields.
+
+Must hold: objects that are given are left as they are; a type is compiled when its first object is written.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from registry import objects
+from registry.patch.apply import creation
+from registry.patch.apply.fields import Fields
+from registry.patch.apply.ownership import Versioned
+from registry.patch.apply.shapes import Shape, Shapes
+from registry.schema import DecodeError, ObjectType
+from registry.view import View, typed
+from storage.stored_object import Object
+
+_SHAPES = Shapes()
+
+
+class Form:
+    """One version of a resource."""
+
+    def __init__(self, view: View, find_type: Callable[[], ObjectType]) -> None:
+        self.view = view
+        self._find_type = find_type
+
+    @property
+    def api_version(self) -> str:
+        return self.view.object_kind.api_version
+
+    @cached_property
+    def type(self) -> ObjectType:
+        return self._find_type()
+
+    @cached_property
+    def shape(self) -> Shape:
+        return _SHAPES.of(self.type.node)
+
+    def shown(self, hub: Object) -> Versioned:
+        """A hub object as this version prints it."""
+        conversion = self.view.conversion
+        value = conversion.from_hub(objects.clone(hub)) if conversion else hub
+        return self.versioned(self._printed(value))
+
+    def versioned(self, value: Object) -> Versioned:
+        return Versioned(self.api_version, self.shape, value)
+
+    def hub(self, value: Object) -> Object:
+        """The hub object of one in this version, with its defaults. Raises DecodeError."""
+        decoded = self.type.convert(objects.clone(value))
+        decoded.obj.setdefault("metadata", {})
+        return self.view.to_hub(decoded.obj)
+
+    @cached_property
+    def nothing(self) -> Versioned:
+        """The object without content."""
+        return self.versioned(self._printed({"metadata": {}}))
+
+    @cached_property
+    def created_fields(self) -> Callable[[Mapping[str, Any]], Fields]:
+        """From an object as this version prints it to all that it says beyond an object without content."""
+        return creation.compiled(self.shape, self.nothing.value)
+
+    def _printed(self, value: Object) -> Object:
+        """An object in its canonical form, typed, without what is known of its owners."""
+        printed = self.view.canonical(value)
+        printed.pop("kind", None)
+        printed.pop("apiVersion", None)
+        metadata = printed["metadata"]
+        if "managedFields" in metadata:
+            printed["metadata"] = {name: one for name, one in metadata.items() if name != "managedFields"}
+        return typed(self.view.object_kind, printed)
+
+
+Forms = Mapping[str, Form]
+"""By apiVersion."""
+
+
+def convert(forms: Forms, one: Versioned, api_version: str) -> Versioned | None:
+    """An object in another version; None for a version that is not served, or where it cannot be said."""
+    if one.api_version == api_version:
+        return one
+    form = forms.get(api_version)
+    if form is None:
+        return None
+    try:
+        return form.shown(forms[one.api_version].hub(one.value))
+    except DecodeError:
+        return None

@@ -1,0 +1,221 @@
+"""FieldManager: keeps metadata.managedFields of one resource, written in one version on one path; carries out applies.
+
+Must hold: what cannot be understood of managed fields is forgotten, never an error of an update; an apply is decided
+on the state that it replaces; live objects are left as they are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry import objects
+from registry.errors import BadRequest, StatusError
+from registry.names import GroupVersionKind
+from registry.patch.apply import checks, conflicts, fields, forms, last_applied, managed, ownership
+from registry.patch.apply.conflicts import Conflicts
+from registry.patch.apply.elements import Path, field
+from registry.patch.apply.fields import Fields
+from registry.patch.apply.forms import Form, Forms
+from registry.patch.apply.managed import Entry, Owned, Owner
+from registry.patch.apply.ownership import Rules, Versioned
+from registry.patch.apply.resets import NO_RESETS, Resets
+from registry.patch.apply.shapes import ShapeError
+from registry.schema import DecodeError
+from storage.stored_object import Object
+
+_BEFORE_FIRST_APPLY = "before-first-apply"
+_SYSTEM_METADATA = (
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+)
+
+
+def _unowned() -> Fields:
+    paths: list[Path] = [(field("apiVersion"),), (field("kind"),), (field("metadata"),)]
+    return fields.of_paths(paths + [(field("metadata"), field(name)) for name in _SYSTEM_METADATA])
+
+
+_UNOWNED = _unowned()
+"""What nobody owns: it identifies the object, or is the server's."""
+
+_RESETS: tuple[list[Any], ...] = ([], [{}])
+"""What a client writes into managedFields to begin anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldManager:
+    """form: the version that is written; forms: all that are served. Subresources have owners of their own."""
+
+    form: Form
+    forms: Forms
+    now: Callable[[], str]
+    subresource: str = ""
+    resets: Resets = NO_RESETS
+
+    def track(self, live: Object | None, new: Object, manager: str) -> None:
+        """Write into a new hub object who owns what after an update of the live one (None: a creation)."""
+        given = new["metadata"].pop("managedFields", None)
+        try:
+            entries = self._tracked(live, new, given, manager)
+        except (ShapeError, DecodeError):
+            return
+        if entries:
+            new["metadata"]["managedFields"] = entries
+
+    def _tracked(self, live: Object | None, new: Object, given: Any, manager: str) -> Sequence[Entry]:
+        present = _entries(live)
+        known = self._known(present, given)
+        if not known:
+            return [] if live is not None else self._created(new, manager)
+        before = self._shown(live)
+        after = self.form.shown(new)
+        if before.value == after.value and not given and self._are_served(known):
+            return present
+        left, mine = ownership.updated(self._rules, before, after, known)
+        self._own(left, mine, manager)
+        return managed.written(managed.capped(left))
+
+    def _known(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
+        """The managed fields to begin with: those that a client sends, unless it does not understand them."""
+        if not self.subresource and given is not None:
+            if given in _RESETS:
+                return {}
+            try:
+                known = managed.read(given) if given != present else {}
+            except ValueError:
+                known = {}
+            if known:
+                return known
+        return managed.known(present)
+
+    def _created(self, new: Object, manager: str) -> Sequence[Entry]:
+        """Those of an object that nothing stood for: the short way of the same."""
+        created = self.form.created_fields(self.form.shown(new).value)
+        left: dict[Owner, Owned] = {}
+        self._own(left, self.resets.kept(created), manager)
+        return managed.written(left)
+
+    def _own(self, left: dict[Owner, Owned], mine: Fields, manager: str) -> None:
+        """Add what is an updater's by this write."""
+        mine = fields.difference(mine, _UNOWNED)
+        if mine:
+            owner = managed.updater(manager, self.form.api_version, self.subresource)
+            before = left[owner].fields if owner in left else fields.NOTHING
+            left[owner] = Owned(self.form.api_version, fields.union(mine, before), self.now())
+
+    def _are_served(self, known: managed.Managed) -> bool:
+        return all(owned.api_version in self.forms for owned in known.values())
+
+    def apply(self, live: Object | None, config: Any, manager: str, *, force: bool) -> Object:
+        """The hub object after an apply of a configuration in this version.
+
+        Raises ApplyConflict, BadRequest, and bare StatusErrors for what does not fit the type.
+        """
+        self._check(config)
+        before, wanted = self._shown(live), self.form.versioned(config)
+        known = managed.known(_entries(live)) or self._before_first_apply(before)
+        owner = managed.applier(manager, self.subresource)
+        try:
+            after, left = self._applied(before, wanted, known, owner, force=force)
+        except Conflicts as exc:
+            raise conflicts.error(exc) from exc
+        is_changed = after.value != before.value
+        hub = self._hub(after, config) if is_changed or live is None else objects.clone(live)
+        if manager == last_applied.MANAGER:
+            last_applied.kept_true(hub, config)
+        self._settle(left, owner, is_changed=is_changed)
+        _write(hub, managed.written(left))
+        return hub
+
+    def _applied(
+        self, before: Versioned, wanted: Versioned, known: managed.Managed, owner: Owner, *, force: bool
+    ) -> tuple[Versioned, dict[Owner, Owned]]:
+        """What kubectl owns from the days when it applied from the client, it may take."""
+        try:
+            return ownership.applied(self._rules, before, wanted, known, owner=owner, force=force)
+        except Conflicts as exc:
+            if owner.manager != last_applied.MANAGER:
+                raise
+            left = exc.outside(last_applied.still_as_applied(before))
+            if left:
+                raise Conflicts(left) from exc
+            return ownership.applied(self._rules, before, wanted, known, owner=owner, force=True)
+
+    def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
+        """The owner of all that is there when nobody was tracked until now."""
+        known: dict[Owner, Owned] = {}
+        _, mine = ownership.updated(self._rules, self.form.nothing, live, {})
+        self._own(known, mine, _BEFORE_FIRST_APPLY)
+        return known
+
+    def _settle(self, left: dict[Owner, Owned], owner: Owner, *, is_changed: bool) -> None:
+        """What is nobody's is not the applier's; the time is that of his last apply that changed something."""
+        mine = left.pop(owner, None)
+        owned = fields.difference(mine.fields, _UNOWNED) if mine else fields.NOTHING
+        if mine and owned:
+            left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
+
+    def _shown(self, live: Object | None) -> Versioned:
+        return self.form.nothing if live is None else self.form.shown(live)
+
+    def _hub(self, applied: Versioned, config: Object) -> Object:
+        try:
+            return self.form.hub(applied.value)
+        except DecodeError as exc:
+            raise StatusError(
+                f"failed to convert new object ({_subject(config)}) to proper version: "
+                f"unable to convert unstructured object to {_kind_text(self.form.view.object_kind)}: {exc.message}"
+            ) from exc
+
+    @property
+    def _rules(self) -> Rules:
+        return Rules(lambda one, api_version: forms.convert(self.forms, one, api_version), self.resets)
+
+    def _check(self, config: Object) -> None:
+        """Raises BadRequest for what is no configuration of this kind, a StatusError for what does not fit its type."""
+        kind = _kind_of(config)
+        if kind != self.form.view.object_kind:
+            raise BadRequest(f"invalid object type: {_kind_text(kind)}")
+        if isinstance(objects.get(config, "metadata.managedFields"), list):
+            raise BadRequest("metadata.managedFields must be nil")
+        if found := checks.misfits(self.form.shape, config):
+            raise StatusError(f"failed to create typed patch object ({_subject(config)}): {checks.summary(found)}")
+
+
+def _entries(live: Object | None) -> Sequence[Entry]:
+    entries: Sequence[Entry] = live["metadata"].get("managedFields") or [] if live else []
+    return entries
+
+
+def _write(obj: Object, entries: Sequence[Entry]) -> None:
+    if entries:
+        obj["metadata"]["managedFields"] = entries
+    else:
+        obj["metadata"].pop("managedFields", None)
+
+
+def _kind_of(config: Object) -> GroupVersionKind:
+    """What a configuration says that it is."""
+    api_version, kind = config.get("apiVersion"), config.get("kind")
+    if not isinstance(api_version, str) or api_version.count("/") > 1:
+        return GroupVersionKind("", "", "")
+    group, _, version = api_version.rpartition("/")
+    return GroupVersionKind(group, version, kind if isinstance(kind, str) else "")
+
+
+def _kind_text(kind: GroupVersionKind) -> str:
+    return f"{kind.group}/{kind.version}, Kind={kind.kind}"
+
+
+def _subject(config: Object) -> str:
+    """What a configuration is about, for messages."""
+    names = (objects.get(config, f"metadata.{name}", "") for name in ("namespace", "name"))
+    shown = "/".join(name if isinstance(name, str) else "" for name in names)
+    return f"{shown}; {_kind_text(_kind_of(config))}"

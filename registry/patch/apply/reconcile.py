@@ -1,0 +1,39 @@
+"""Reconcile: what is owned under a type that has been changed since, brought to the words of the present type.
+
+A list or map that is one thing today may have been owned in parts: then whoever owned parts owns it. The other way
+needs nothing. Pure.
+"""
+
+from registry.patch.apply import elements, fields
+from registry.patch.apply.fields import LEAF, Fields
+from registry.patch.apply.shapes import DEDUCED, UNTYPED, Shape
+
+_OF_NOTHING_KNOWN = (DEDUCED, UNTYPED)
+
+
+def reconciled(shape: Shape, owned: Fields) -> Fields:
+    """The set as the type of today has it; the same one when nothing changes."""
+    if not owned:
+        return owned
+    result = {element: _below(shape, element, inside) for element, inside in owned.items()}
+    return owned if all(result[element] is owned[element] for element in owned) else result
+
+
+def _below(shape: Shape, element: str, inside: Fields) -> Fields:
+    if not inside:
+        return inside
+    below = _shape_of(shape, element)
+    if below is None or below in _OF_NOTHING_KNOWN:
+        return inside
+    part = below.maps or below.lists
+    return LEAF if part is not None and part.is_atomic else reconciled(below, inside)
+
+
+def _shape_of(shape: Shape, element: str) -> Shape | None:
+    if element == fields.MEMBER:
+        return None
+    if not element.startswith(elements.FIELD):
+        return shape.lists.items if shape.lists is not None else None
+    if shape.maps is None:
+        return None
+    return shape.maps.fields.get(element[len(elements.FIELD) :]) or shape.maps.rest
