@@ -28,6 +28,7 @@ from apiserver.handlers.served import ServedPaths
 from apiserver.logs import HTTP_VERBOSITY
 from apiserver.routing import Routes
 from apiserver.settings import Settings
+from registry.access.authorizer import Authorizer
 from storage.clock import Clock
 
 
@@ -41,6 +42,7 @@ class Parts:
     deadlines: Deadlines
     flow_control: FlowControl
     authenticate_token: TokenAuthenticator
+    authorizer: Authorizer
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
@@ -70,10 +72,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(sending.with_sending, draining=parts.draining),
         authenticate,
         parts.flow_control.with_limits,
-        partial(
-            authorization.with_authorization,
-            authorizers=authorization.authorizers_of(settings.authorization_mode),
-        ),
+        partial(authorization.with_authorization, authorizer=parts.authorizer),
     ]
 
 

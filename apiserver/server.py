@@ -22,7 +22,7 @@ from apiserver.handlers import served
 from apiserver.listeners import Listener
 from apiserver.settings import Settings
 from registry import schema
-from registry.access import token_file
+from registry.access import modes, token_file
 from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.assembly import assemble
 from registry.rest import Foundation
@@ -93,13 +93,20 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
+    authorization = modes.of(settings.authorization_mode, storage.storage_for)
     foundation = Foundation(
-        storage_for=storage.storage_for, clock=clock, types=types, config=registry_config.config_of(settings)
+        storage_for=storage.storage_for,
+        clock=clock,
+        types=types,
+        config=registry_config.config_of(settings),
+        authorizer=authorization.authorizer,
     )
     resources = served.index(assemble(foundation), types, clock)
-    warming = Tasks()
-    stack.push_async_callback(warming.close)
-    warming.spawn(storage.warm(), name="fill caches")
+    background = Tasks()
+    stack.push_async_callback(background.close)
+    for run in authorization.runs:
+        background.spawn(run(clock), name="authorization")
+    background.spawn(storage.warm(), name="fill caches")
     return app.Parts(
         settings=settings,
         clock=clock,
@@ -109,6 +116,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
             max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
         ),
         authenticate_token=tokens.get,
+        authorizer=authorization.authorizer,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,

@@ -26,3 +26,12 @@ def authenticated(user: UserInfo) -> UserInfo:
     if ALL_AUTHENTICATED in user.groups or ALL_UNAUTHENTICATED in user.groups:
         return user
     return replace(user, groups=(*user.groups, ALL_AUTHENTICATED))
+
+
+SERVICE_ACCOUNTS = "system:serviceaccounts"
+_SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
+
+
+def service_account_name(namespace: str, name: str) -> str:
+    """The user that a service account is."""
+    return f"{_SERVICE_ACCOUNT_PREFIX}{namespace}:{name}"

@@ -1,39 +1,41 @@
-"""The rbac.authorization.k8s.io group: its kinds."""
+"""The rbac.authorization.k8s.io group: its kinds, each behind the guard against escalation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from registry.generic.provider import KindsProvider
-from registry.kind import Kind
-from registry.strategy import Strategy
-from registry.validation import names
+from registry.generic.store import Store
+from registry.options import CreateOptions
+from registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
+from registry.rbac.clusterroles import CLUSTERROLES
+from registry.rbac.escalation import Guard, Guarded
+from registry.rbac.roles import ROLES
+from registry.rbac.validation import GROUP
+from registry.rest import Environment, Request, RESTStorage
+from storage.stored_object import Object, StoredObject
 
-GROUP = "rbac.authorization.k8s.io"
+KINDS = (CLUSTERROLEBINDINGS, CLUSTERROLES, ROLEBINDINGS, ROLES)
 
-KINDS = (
-    Kind(
-        group=GROUP,
-        plural="clusterrolebindings",
-        kind="ClusterRoleBinding",
-        is_namespaced=False,
-        strategy=Strategy(allows_create_on_update=True, check_name=names.is_path_segment),
-    ),
-    Kind(
-        group=GROUP,
-        plural="clusterroles",
-        kind="ClusterRole",
-        is_namespaced=False,
-        strategy=Strategy(allows_create_on_update=True, check_name=names.is_path_segment),
-    ),
-    Kind(
-        group=GROUP,
-        plural="rolebindings",
-        kind="RoleBinding",
-        strategy=Strategy(allows_create_on_update=True, check_name=names.is_path_segment),
-    ),
-    Kind(
-        group=GROUP,
-        plural="roles",
-        kind="Role",
-        strategy=Strategy(allows_create_on_update=True, check_name=names.is_path_segment),
-    ),
-)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+@dataclass(frozen=True, kw_only=True)
+class GuardedStore(Store):
+    """One of the kinds. `creating` is the same Store for requests whose path names no object."""
+
+    creating: Store
+
+    async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
+        return await self.creating.create(request, obj, options, name=name)
+
+
+def _guarded(store: Store, guard: Guard) -> Store:
+    creating = replace(store, admission=Guarded(store.admission, guard, is_named=False))
+    guarded = {**vars(store), "admission": Guarded(store.admission, guard, is_named=True)}
+    return GuardedStore(**guarded, creating=creating)
+
+
+def _guard_all(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    guard = Guard(environment.authorizer, environment.storage_for)
+    return {"v1": {plural: _guarded(store, guard) for plural, store in stores.items()}}
+
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_guard_all)

@@ -1,0 +1,69 @@
+"""RBACFeed: keeps a Policy at what the storages of roles and bindings show.
+
+Must hold: a role that is replaced is never missing in between; the policy counts as filled when all four kinds have
+been seen as a whole.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any
+
+from registry.access.rbac_policy import Binding, Policy, RoleKey, binding_of, role_of
+from registry.access.rbac_rules import PolicyRule
+from registry.generic.following import Following
+from registry.generic.provider import resource_of
+from registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
+from registry.rbac.clusterroles import CLUSTERROLES
+from registry.rbac.roles import ROLES
+from registry.rest import StorageFor
+from storage.clock import Clock
+from storage.stored_object import StoredObject
+
+_Rules = tuple[PolicyRule, ...]
+
+
+class RBACFeed:
+    """Follows the four kinds."""
+
+    def __init__(self, storage_for: StorageFor) -> None:
+        self.policy = Policy()
+        self.filled = asyncio.Event()
+        self._roles = [
+            Following(storage_for(resource_of(kind)), _read_role, partial(self._note_roles, place))
+            for place, kind in enumerate((CLUSTERROLES, ROLES))
+        ]
+        self._bindings = [
+            Following(storage_for(resource_of(kind)), _read_binding, partial(self._note_bindings, place))
+            for place, kind in enumerate((CLUSTERROLEBINDINGS, ROLEBINDINGS))
+        ]
+
+    async def run(self, clock: Clock) -> None:
+        """Follow until cancelled."""
+        followings: Sequence[Following[Any]] = [*self._roles, *self._bindings]
+        async with asyncio.TaskGroup() as tasks:
+            for following in followings:
+                tasks.create_task(following.run(clock))
+            for following in followings:
+                await following.wait_until_current()
+            self.filled.set()
+
+    def _note_roles(self, place: int, keys: Collection[str]) -> None:
+        items = self._roles[place].items
+        for key in keys:
+            namespace, _, name = key.rpartition("/")
+            self.policy.put_role(RoleKey.at(namespace, name), items.get(key))
+
+    def _note_bindings(self, place: int, keys: Collection[str]) -> None:
+        items = self._bindings[place].items
+        for key in keys:
+            namespace, _, name = key.rpartition("/")
+            self.policy.put_binding(namespace, name, items.get(key))
+
+
+def _read_role(stored: StoredObject) -> _Rules:
+    return role_of(stored.decode())
+
+
+def _read_binding(stored: StoredObject) -> Binding:
+    return binding_of(stored.decode())

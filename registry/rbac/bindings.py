@@ -1,0 +1,48 @@
+"""RoleBindings and ClusterRoleBindings: who gets a role, in one namespace or everywhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.kind import Kind
+from registry.rbac import validation
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import names
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class BindingStrategy(Strategy):
+    """A binding is to one role of these kinds, for ever."""
+
+    role_kinds: Sequence[str]
+
+    def default(self, obj: Object) -> None:
+        validation.default_binding(obj)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + validation.validate_binding(obj, role_kinds=self.role_kinds)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate(context, new) + super().validate_update(context, new, old)
+        return errors + validation.validate_same_role(new, old)
+
+
+ROLEBINDINGS = Kind(
+    group=validation.GROUP,
+    plural="rolebindings",
+    kind="RoleBinding",
+    strategy=BindingStrategy(
+        allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole", "Role")
+    ),
+)
+
+CLUSTERROLEBINDINGS = Kind(
+    group=validation.GROUP,
+    plural="clusterrolebindings",
+    kind="ClusterRoleBinding",
+    is_namespaced=False,
+    strategy=BindingStrategy(
+        allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole",)
+    ),
+)

@@ -1,0 +1,53 @@
+"""ClusterRoles: rules for everything, written down or gathered from other ClusterRoles by their labels.
+
+The gathering itself is a controller's: here an aggregation rule is only checked.
+"""
+
+from dataclasses import dataclass
+
+from registry import objects
+from registry.kind import Kind
+from registry.rbac import validation
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import field, label_selectors, names
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterRoleStrategy(Strategy):
+    """An aggregation rule has selectors that can be read."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj) + validation.validate_rules(obj, is_namespaced=False)
+        return errors + _validate_aggregation(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate(context, new) + super().validate_update(context, new, old)
+
+
+def _validate_aggregation(role: Object) -> list[FieldError]:
+    if role.get("aggregationRule") is None:
+        return []
+    path = "aggregationRule.clusterRoleSelectors"
+    selectors = objects.get(role, path, ())
+    if not selectors:
+        return [field.required(path, _NO_SELECTOR)]
+    errors: list[FieldError] = []
+    for index, selector in enumerate(selectors):
+        wrong = label_selectors.validate(selector, f"{path}[{index}]")
+        errors += wrong
+        if wrong:
+            errors.append(field.invalid(f"{path}[{index}]", None, "invalid label selector."))
+    return errors
+
+
+CLUSTERROLES = Kind(
+    group=validation.GROUP,
+    plural="clusterroles",
+    kind="ClusterRole",
+    is_namespaced=False,
+    strategy=ClusterRoleStrategy(allows_create_on_update=True, check_name=names.is_path_segment),
+)

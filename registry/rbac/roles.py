@@ -1,0 +1,29 @@
+"""Roles: rules for one namespace."""
+
+from dataclasses import dataclass
+
+from registry.kind import Kind
+from registry.rbac import validation
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import names
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleStrategy(Strategy):
+    """Rules name resources and verbs, never other paths."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + validation.validate_rules(obj, is_namespaced=True)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate(context, new) + super().validate_update(context, new, old)
+
+
+ROLES = Kind(
+    group=validation.GROUP,
+    plural="roles",
+    kind="Role",
+    strategy=RoleStrategy(allows_create_on_update=True, check_name=names.is_path_segment),
+)
