@@ -83,10 +83,13 @@ class Strategy:
 
     def validate_again(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         """What is wrong with a changed object when it is looked at like a new one, as many kinds do on updates."""
+        return self.validate_metadata_again(obj) + self.validate(context, obj)
+
+    def validate_metadata_again(self, obj: Object) -> list[FieldError]:
+        """The common rules of a new object's metadata, for a changed one."""
         metadata = obj["metadata"]
         is_namespaced = bool(metadata.get("namespace"))
-        found = object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=self.check_name)
-        return found + self.validate(context, obj)
+        return object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=self.check_name)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         """What is wrong with a changed object.
@@ -104,6 +107,10 @@ class Strategy:
         """What the client should hear though the change is accepted."""
         return []
 
+    def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
+        """What the client should hear of the way in which it deletes."""
+        return []
+
     def canonicalize(self, obj: Object) -> None:
         """Bring equal objects to equal form."""
 
@@ -118,13 +125,29 @@ class Strategy:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusStrategy(Strategy):
-    """The behaviour of /status: only `status` and part of the metadata change."""
+    """The behaviour of /status: only `status` and, unless it `keeps_metadata`, part of the metadata change."""
+
+    keeps_metadata: bool = False
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         """Keep everything but the status and what managers of metadata may change with it."""
         for name in [*old, *new]:
             if name not in {"metadata", "status"}:
                 _carry_over(new, old, name)
+        if self.keeps_metadata:
+            for name in _KEPT_METADATA:
+                _carry_over(new["metadata"], old["metadata"], name)
+
+
+_KEPT_METADATA = (
+    "deletionTimestamp",
+    "generation",
+    "selfLink",
+    "labels",
+    "annotations",
+    "finalizers",
+    "ownerReferences",
+)
 
 
 def _carry_over(new: Object, old: Object, name: str) -> None:

@@ -1,0 +1,44 @@
+"""DefaultIngressClass: an ingress that names no class gets the default one, if there is one."""
+
+from registry.admission.interface import Attributes, Operation, Plugin
+from registry.generic.interpret import Operation as Reading
+from registry.generic.interpret import interpreted
+from registry.names import GroupResource
+from registry.networking.ingressclasses import DEFAULT_ANNOTATION
+from registry.networking.ingresses import CLASS_ANNOTATION
+from storage.interface import ListOptions, Storage
+
+_INGRESSES = GroupResource("networking.k8s.io", "ingresses")
+_CLASSES = GroupResource("networking.k8s.io", "ingressclasses")
+
+
+class DefaultIngressClass(Plugin):
+    """Of several defaults the newest counts."""
+
+    name = "DefaultIngressClass"
+    operations = frozenset({Operation.CREATE})
+
+    def __init__(self, classes: Storage) -> None:
+        self._classes = classes
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if attributes.resource != _INGRESSES or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        spec, annotations = attributes.obj.setdefault("spec", {}), attributes.obj["metadata"].get("annotations") or {}
+        if spec.get("ingressClassName") is not None or CLASS_ANNOTATION in annotations:
+            return
+        name = await self._default()
+        if name is not None:
+            spec["ingressClassName"] = name
+
+    async def _default(self) -> str | None:
+        listing = self._classes.get_list("", ListOptions(resource_version=0))
+        items = (await interpreted(listing, Reading(_CLASSES, "list"))).items
+        every = (item.decode()["metadata"] for item in items)
+        defaults = [one for one in every if (one.get("annotations") or {}).get(DEFAULT_ANNOTATION) == "true"]
+        by_age = sorted(defaults, key=lambda one: (one["creationTimestamp"], one["name"]))
+        if not by_age:
+            return None
+        newest = by_age[-1]["creationTimestamp"]
+        return next(str(one["name"]) for one in by_age if one["creationTimestamp"] == newest)

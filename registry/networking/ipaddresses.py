@@ -1,0 +1,60 @@
+"""IP addresses: who holds an address of the cluster. The name is the address, so that nobody else can have it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.kind import Kind
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import addresses, domains, field, object_meta
+from registry.validation.field import FieldError
+from registry.validation.names import DNS1123_SUBDOMAIN
+from storage.stored_object import Object
+
+_PARENT = "spec.parentRef"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IPAddressStrategy(Strategy):
+    """It belongs to one object for ever."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_parent(_parent(obj))
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
+        if _parent(new) != _parent(old):
+            errors.append(field.invalid(_PARENT, _parent(new), object_meta.IMMUTABLE))
+        return errors
+
+
+def _parent(obj: Object) -> Mapping[str, Any] | None:
+    return (obj.get("spec") or {}).get("parentRef")
+
+
+def _validate_parent(parent: Mapping[str, Any] | None) -> list[FieldError]:
+    if parent is None:
+        return [field.required(_PARENT)]
+    errors = []
+    if parent.get("group"):
+        errors += domains.validate_format(parent["group"], DNS1123_SUBDOMAIN, f"{_PARENT}.group")
+    for name in ("resource", "name"):
+        path = f"{_PARENT}.{name}"
+        errors += domains.validate_segment(parent[name], path) if parent.get(name) else [field.required(path)]
+    if parent.get("namespace"):
+        errors += domains.validate_segment(parent["namespace"], f"{_PARENT}.namespace")
+    return errors
+
+
+def _is_address(name: str, _is_prefix: bool) -> list[str]:
+    return [error.detail for error in addresses.validate(name, "")]
+
+
+IPADDRESSES = Kind(
+    group="networking.k8s.io",
+    plural="ipaddresses",
+    kind="IPAddress",
+    is_namespaced=False,
+    short_names=("ip",),
+    strategy=IPAddressStrategy(check_name=_is_address),
+)
