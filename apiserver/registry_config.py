@@ -1,5 +1,6 @@
 """What the settings say of the registry, in the registry's own words."""
 
+from apiserver import port_range
 from apiserver.settings import Settings
 from registry.config import Config
 
@@ -8,6 +9,7 @@ def config_of(settings: Settings) -> Config:
     """The configuration of the registry."""
     return Config(
         service_cluster_ip_ranges=settings.service_cluster_ip_range,
+        service_node_ports=port_range.parse(settings.service_node_port_range),
         enabled_admission=settings.enable_admission_plugins,
         disabled_admission=settings.disable_admission_plugins,
     )

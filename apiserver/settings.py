@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
+from apiserver import port_range
 from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
 from registry import durations
@@ -81,6 +82,14 @@ def _network(value: Any) -> Any:
 
 
 Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]
+
+
+def _ports(value: str) -> str:
+    port_range.parse(value)
+    return value
+
+
+Ports = Annotated[str, AfterValidator(_ports)]
 
 
 def _flag(group: str, default: Any, description: str, *, shorthand: str = "", shown: str = "") -> Any:
@@ -299,6 +308,11 @@ class Settings(BaseModel):
         _MISC,
         (IPv4Network("10.0.0.0/24"),),
         "A CIDR notation IP range from which to assign service cluster IPs. Max of two dual-stack CIDRs is allowed.",
+    )
+    service_node_port_range: Ports = _flag(
+        _MISC,
+        "30000-32767",
+        "A port range to reserve for services with NodePort visibility. Inclusive at both ends of the range.",
     )
 
     @model_validator(mode="after")

@@ -46,7 +46,7 @@ _WITH_VALUES = """
     requestheader-extra-headers-prefix requestheader-group-headers requestheader-uid-headers
     requestheader-username-headers runtime-config service-account-issuer service-account-jwks-uri
     service-account-key-file service-account-max-token-expiration service-account-signing-endpoint
-    service-account-signing-key-file service-node-port-range show-hidden-metrics-for-version
+    service-account-signing-key-file show-hidden-metrics-for-version
     shutdown-watch-termination-grace-period storage-initialization-timeout strict-transport-security-directives
     tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """

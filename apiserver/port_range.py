@@ -1,0 +1,20 @@
+"""Ranges of ports as flags write them: `30000-32767`, `30000+2767`, or a single port. Pure."""
+
+import re
+
+_FORMS = re.compile(r"(\d{1,5})(?:([-+])(\d{1,5}))?", re.ASCII)
+_HIGHEST = 65535
+
+
+def parse(text: str) -> range:
+    """The ports. Raises ValueError."""
+    match = _FORMS.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"unable to parse port range: {text}")
+    first, sign, second = int(match[1]), match[2], int(match[3] or 0)
+    last = first if sign is None else second if sign == "-" else first + second
+    if last > _HIGHEST:
+        raise ValueError(f"the port range cannot be greater than {_HIGHEST}: {text}")
+    if last < first:
+        raise ValueError(f"end port cannot be less than start port: {text}")
+    return range(first, last + 1)
