@@ -72,9 +72,9 @@ def keep_allocated(new: NewSpec, old: Spec) -> None:
                 new[name] = old[name] if isinstance(old[name], str) else list(old[name])
     if service_types.allocates_node_ports(old) and service_types.allocates_node_ports(new):
         _keep_node_ports(new, old)
-    if service_types.needs_health_check(old) and service_types.needs_health_check(new):
-        if not new.get("healthCheckNodePort") and old.get("healthCheckNodePort"):
-            new["healthCheckNodePort"] = old["healthCheckNodePort"]
+    checks_health = service_types.needs_health_check(old) and service_types.needs_health_check(new)
+    if checks_health and not new.get("healthCheckNodePort") and old.get("healthCheckNodePort"):
+        new["healthCheckNodePort"] = old["healthCheckNodePort"]
 
 
 def _keep_node_ports(new: NewSpec, old: Spec) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a service: its ports, its policies, its status. (Its addresses are in service_addresses.py.) Pure."""
+"""What is wrong with a service: its ports, policies and status; its addresses are in service_addresses.py. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from registry import objects
 from registry.core import service_addresses, service_types
 from registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, Spec
 from registry.quoting import quote
-from registry.validation import addresses, field, names, object_meta, ports, values
+from registry.validation import addresses, field, internal, names, object_meta, ports, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -59,9 +59,9 @@ def validate_update(service: Object, old: Object) -> list[FieldError]:
         why = "may not change once set"
         errors.append(field.invalid("spec.loadBalancerClass", new_spec.get("loadBalancerClass"), why))
     errors += validate_class(new_spec)
-    if service_types.needs_health_check(new_spec) and service_types.needs_health_check(old_spec):
-        if not service_types.same(new_spec, old_spec, "healthCheckNodePort"):
-            errors.append(field.forbidden("spec.healthCheckNodePort", object_meta.IMMUTABLE))
+    checks_health = service_types.needs_health_check(new_spec) and service_types.needs_health_check(old_spec)
+    if checks_health and not service_types.same(new_spec, old_spec, "healthCheckNodePort"):
+        errors.append(field.forbidden("spec.healthCheckNodePort", object_meta.IMMUTABLE))
     return errors + validate(service, old)
 
 
@@ -94,9 +94,7 @@ def _validate_external_name(spec: Spec) -> list[FieldError]:
     name = (spec.get("externalName") or "").removesuffix(".")
     if not name:
         return [*errors, field.required("spec.externalName")]
-    return errors + [
-        field.invalid("spec.externalName", name, text) for text in names.DNS1123_SUBDOMAIN.check(name)
-    ]
+    return errors + [field.invalid("spec.externalName", name, text) for text in names.DNS1123_SUBDOMAIN.check(name)]
 
 
 def _validate_port(port: Mapping[str, Any], path: str, taken: set[str], *, needs_name: bool) -> list[FieldError]:
@@ -159,7 +157,9 @@ def _validate_port_sets(spec: Spec) -> list[FieldError]:
     errors, every = [], list(enumerate(service_types.ports(spec)))
     if spec.get("type") == CLUSTER_IP:
         why = "may not be used when `type` is 'ClusterIP'"
-        errors += [field.forbidden(f"spec.ports[{index}].nodePort", why) for index, port in every if port.get("nodePort")]
+        errors += [
+            field.forbidden(f"spec.ports[{index}].nodePort", why) for index, port in every if port.get("nodePort")
+        ]
     seen: set[tuple[str, str, int]] = set()
     for index, port in every:
         key = ("nodePort", port.get("protocol", ""), port.get("nodePort") or 0)
@@ -169,14 +169,10 @@ def _validate_port_sets(spec: Spec) -> list[FieldError]:
     for index, port in every:
         key = ("port", port.get("protocol", ""), port.get("port", 0))
         if key in seen:
-            errors.append(field.duplicate(f"spec.ports[{index}]", _as_internal(key[1], key[2])))
+            shown = internal.form("core.ServicePort", {"protocol": key[1], "port": key[2]})
+            errors.append(field.duplicate(f"spec.ports[{index}]", shown))
         seen.add(key)
     return errors
-
-
-def _as_internal(protocol: str, port: int) -> Mapping[str, Any]:
-    """A port as kube-apiserver shows a duplicate: its own struct, of which it knows two members."""
-    return {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": port, "TargetPort": 0, "NodePort": 0}
 
 
 def _validate_source_ranges(service: Object, old: Object | None) -> list[FieldError]:

@@ -279,6 +279,7 @@ class Store:
         create_options = CreateOptions(
             dry_run=options.dry_run, field_manager=options.field_manager, field_validation=options.field_validation
         )
+        rest.settle_namespace(obj, request, self.kind)
         attributes = self.attributes(Operation.CREATE, request, create_options, name=name, obj=obj)
         await self._mutate(attributes, obj)
         rest.parse_resource_version(obj["metadata"].pop("resourceVersion", ""))
@@ -336,10 +337,12 @@ class Store:
     # Deleting
 
     async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
+        self._warn_of_deletion(request, options)
         return await Deleter(self, request, name, options).run()
 
     async def delete_collection(self, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
         """Not atomic: what was deleted before a failure stays deleted."""
+        self._warn_of_deletion(request, options)
         result = await self.list(request, selected)
         for item in result.items:
             namespace, _, name = item.key.rpartition("/")
@@ -348,6 +351,10 @@ class Store:
             except errors.NotFound:
                 continue
         return result
+
+    def _warn_of_deletion(self, request: Request, options: DeleteOptions) -> None:
+        for warning in self.strategy.warnings_on_delete(options):
+            request.warn(warning)
 
     # What all of them need
 

@@ -1,0 +1,173 @@
+"""Cluster IPs: an address belongs to the service that its IPAddress object names.
+
+The blocks are those of all ServiceCIDR objects that are ready. Must hold: an address is taken by creating its object,
+which succeeds once; a cached look tells only which addresses are not worth trying.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv6Address, ip_address, ip_network
+from itertools import count
+
+from registry import errors, objects
+from registry.access.users import MASTERS, UserInfo
+from registry.core.allocation import bands
+from registry.generic.store import Store
+from registry.options import CreateOptions, DeleteOptions
+from registry.rest import Request
+from registry.validation import addresses
+from registry.validation.addresses import Address, Network
+from storage.interface import ListOptions
+from storage.stored_object import Object, StoredObject
+
+logger = logging.getLogger(__name__)
+
+FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family"
+MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by"
+MANAGER = "ipallocator.k8s.io"
+
+_USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
+_TURN = 256
+"""After so many places that are taken others get a turn: a nearly full range is searched for long."""
+
+
+class AddressError(Exception):
+    """An address that cannot be had. The text is for clients."""
+
+
+class RangeFull(AddressError):
+    """No address is free."""
+
+    def __init__(self) -> None:
+        super().__init__("range is full")
+
+
+class ClusterIPs:
+    """The addresses of one family. `store` keeps IPAddress objects, `cidrs` ServiceCIDR objects."""
+
+    def __init__(self, family: str, *, store: Store, cidrs: Store) -> None:
+        self.family = family
+        self._store = store
+        self._cidrs = cidrs
+        self._read: dict[str, tuple[int, Sequence[Network]]] = {}
+
+    async def take(self, text: str, service: Object) -> None:
+        """Take this very address for a service. Raises AddressError."""
+        address = addresses.parse(text)
+        if not any(_usable(network, address) for network in await self._networks()):
+            raise AddressError("the provided network does not match the current range")
+        await self.register(str(address), service)
+
+    async def take_any(self, service: Object) -> str:
+        """Take a free address for a service. Raises AddressError."""
+        for network in await self._networks():
+            for turn, address in zip(count(1), _search(network), strict=False):
+                if turn % _TURN == 0:
+                    await asyncio.sleep(0)
+                if await self._may_be_free(address) and await self._register_if_free(address, service):
+                    return address
+        raise RangeFull
+
+    async def show(self, text: str) -> str:
+        """What a dry run shows: the address that was asked for, or one that need not be free. Raises AddressError."""
+        network = next(iter(await self._networks()), None)
+        if network is None:
+            raise AddressError("allocator not ready")
+        if text and not _is_inside(network, addresses.parse(text)):
+            why = f"the provided IP ({addresses.parse(text)}) is not in the valid range"
+            raise AddressError(f"{why}. The range of valid IPs is {network}")
+        return text or str(network.network_address)
+
+    async def free(self, text: str) -> None:
+        """Give an address back. What fails is left to the repair."""
+        try:
+            await self._store.delete(self._request, str(addresses.parse(text)), DeleteOptions())
+        except errors.NotFound:
+            pass
+        except errors.StatusError as exc:
+            logger.warning("cluster IP %s is not freed yet: %s", text, exc)
+
+    async def register(self, address: str, service: Object) -> None:
+        """Make the object that gives the address to a service. Raises AddressError."""
+        metadata = service["metadata"]
+        parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata["name"]}
+        labels = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
+        obj = {"metadata": {"name": address, "labels": labels}, "spec": {"parentRef": parent}}
+        try:
+            await self._store.create(self._request, obj, CreateOptions())
+        except errors.AlreadyExists:
+            raise AddressError("provided IP is already allocated") from None
+
+    @property
+    def _request(self) -> Request:
+        return Request(user=_USER, version=self._store.kind.hub_version, warn=lambda _warning: None)
+
+    async def _register_if_free(self, address: str, service: Object) -> bool:
+        try:
+            await self.register(address, service)
+        except AddressError:
+            return False
+        return True
+
+    async def _may_be_free(self, address: str) -> bool:
+        try:
+            await self._store.get(self._request, address, resource_version=0)
+        except errors.NotFound:
+            return True
+        return False
+
+    async def _networks(self) -> Sequence[Network]:
+        """The blocks of this family that are in use, each once."""
+        items = (await self._cidrs.list(self._request, ListOptions(resource_version=0))).items
+        if len(self._read) > 2 * len(items):
+            self._read.clear()
+        return list(dict.fromkeys(network for item in items for network in self._networks_of(item)))
+
+    def _networks_of(self, stored: StoredObject) -> Sequence[Network]:
+        """The blocks of one ServiceCIDR, decoded once: every new service asks."""
+        known = self._read.get(stored.key)
+        if known is not None and known[0] == stored.revision:
+            return known[1]
+        obj = stored.decode()
+        blocks = objects.get(obj, "spec.cidrs") or () if _is_ready(obj) else ()
+        networks = [ip_network(block) for block in blocks if family_of(ip_network(block)) == self.family]
+        self._read[stored.key] = (stored.revision, networks)
+        return networks
+
+
+def _is_ready(service_cidr: Object) -> bool:
+    """Nobody has said that it is not, and it is there to stay."""
+    conditions = objects.get(service_cidr, "status.conditions") or ()
+    ready = next((one for one in conditions if one.get("type") == "Ready"), None)
+    is_ending = service_cidr["metadata"].get("deletionTimestamp")
+    return not is_ending and (ready is None or ready.get("status") == "True")
+
+
+def _bounds(network: Network) -> tuple[int, int]:
+    """The first and the last address that a service can have: never that of the network, nor IPv4's broadcast."""
+    last = int(network.broadcast_address)
+    return int(network.network_address) + 1, last - 1 if network.version == 4 else last
+
+
+def _usable(network: Network, address: Address | None) -> bool:
+    return address is not None and address in network and _is_inside(network, address)
+
+
+def _is_inside(network: Network, address: Address | None) -> bool:
+    first, last = _bounds(network)
+    return address is not None and address.version == network.version and first <= int(address) <= last
+
+
+def _search(network: Network) -> Iterator[str]:
+    """The addresses of a block in the order in which a free one is looked for."""
+    first, last = _bounds(network)
+    size = last - first + 1
+    band = bands.band_size(network.num_addresses, least=16, most=256, step=16)
+    for place in bands.search_order(size, band):
+        yield str(ip_address(first + place) if network.version == 4 else IPv6Address(first + place))
+
+
+def family_of(network: Network) -> str:
+    """The family of the addresses of a block."""
+    return f"IPv{network.version}"
