@@ -1,32 +1,32 @@
 """Jobs: pods that run until enough of them have succeeded. A job selects its pods by its uid unless told otherwise."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry import objects
+from registry.batch import job_status, job_updates, job_validation
 from registry.core import pod_spec, pod_warnings
-from registry.core.pods_validation import validate_pod_template
 from registry.fields import count
 from registry.kind import Kind
+from registry.options import DeleteOptions
 from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, label_selectors, values
+from registry.validation import field, internal, label_selectors, names, object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
-_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
-_UID_LABEL = "batch.kubernetes.io/controller-uid"
-_UID_LABELS = ("controller-uid", _UID_LABEL)
+_JOB_NAME, _UID = "job-name", "controller-uid"
+_JOB_NAME_LABEL, _UID_LABEL = "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid"
 _BACKOFF_LIMIT = 6
-_NOT_NEGATIVE = (
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "ttlSecondsAfterFinished",
-    "backoffLimitPerIndex",
-    "maxFailedIndexes",
-)
-_FROZEN = ("selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 _NO_LIMIT = 2**31 - 1
+_MANY, _MANY_AT_ONCE = 100_000, 10_000
+_TOO_MANY = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+    "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+)
+_ORPHANS = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them "
+    "or set propagationPolicy=Orphan to suppress this warning"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,40 +56,79 @@ class JobStrategy(Strategy):
         return super().validate(context, obj) + _validate(obj)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = _validate(new) + super().validate_update(context, new, old)
-        return errors + values.unchanged(new["spec"], old["spec"], "spec", _FROZEN)
+        errors = object_meta.validate(new["metadata"], is_namespaced=True, check_name=self.check_name)
+        errors += super().validate(context, new) + _validate(new, old) + super().validate_update(context, new, old)
+        errors += job_validation.validate(new["spec"], old=old["spec"])
+        return errors + job_updates.validate(new, old)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        warnings = pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return warnings + spec_warnings(obj["spec"], "spec")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        if new["metadata"].get("generation") == old["metadata"].get("generation"):
+            return []
+        return spec_warnings(new["spec"], "spec", old=old["spec"])
+
+    def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
+        is_told = options.propagation_policy is not None or options.orphan_dependents is not None
+        return [] if is_told else [_ORPHANS]
 
 
-def validate_spec(spec: Object, path: str) -> list[FieldError]:
-    """The errors of a job, or of what a cron job makes jobs of."""
-    errors = values.not_negative(spec, path, _NOT_NEGATIVE)
-    errors += values.one_of(spec, path, "completionMode", ("NonIndexed", "Indexed"))
-    errors += validate_pod_template(spec["template"], f"{path}.template")
-    return errors + _validate_restarts(spec["template"]["spec"], f"{path}.template.spec")
+def spec_warnings(spec: Object, path: str, *, old: Object | None = None) -> list[str]:
+    """What is said of a job that is accepted, or of what a cron job makes jobs of."""
+    warnings = []
+    is_many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MANY_AT_ONCE
+    if job_validation.is_indexed(spec) and is_many:
+        warnings.append(f"{path}: {_TOO_MANY}")
+    before = old["template"] if old else None
+    return warnings + pod_warnings.template_warnings(spec["template"], f"{path}.template", old=before)
 
 
-def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
-    """A job that restarts its pods for ever never ends."""
-    if spec["restartPolicy"] == "Always":
-        return [field.required(f"{path}.restartPolicy", 'valid values: "OnFailure", "Never"')]
-    return values.one_of(spec, path, "restartPolicy", ("OnFailure", "Never"))
+def _validate(job: Object, old: Object | None = None) -> list[FieldError]:
+    errors = _validate_generated(job, _expected_labels(job, old))
+    errors += job_validation.validate(job["spec"], old=old["spec"] if old else None)
+    return errors + _validate_hostnames(job)
 
 
-def _validate(job: Object) -> list[FieldError]:
-    spec, labels = job["spec"], objects.get(job, "spec.template.metadata.labels") or {}
-    errors = validate_spec(spec, "spec")
-    selector = spec.get("selector")
-    if selector is None:
-        errors.append(field.required("spec.selector"))
-    wrong = label_selectors.validate(selector or {}, "spec.selector")
-    errors += wrong
-    if not wrong and not label_selectors.selects(selector, labels):
-        why = "`selector` does not match template `labels`"
-        errors.append(field.invalid("spec.template.metadata.labels", dict(sorted(labels.items())) or None, why))
+def _expected_labels(job: Object, old: Object | None) -> Mapping[str, str]:
+    """The labels by which pods are known. A job from before there were those with a domain may go on without them."""
+    name, uid = job["metadata"].get("name", ""), job["metadata"].get("uid", "")
+    expected = {_UID: uid, _JOB_NAME: name}
+    labels = objects.get(old, "spec.template.metadata.labels", {}) if old else (_JOB_NAME_LABEL, _UID_LABEL)
+    if _JOB_NAME_LABEL in labels and _UID_LABEL in labels:
+        expected |= {_UID_LABEL: uid, _JOB_NAME_LABEL: name}
+    return expected
+
+
+def _validate_generated(job: Object, expected: Mapping[str, str]) -> list[FieldError]:
+    """A selector that was to be made by the server is that, and the pods have the labels."""
+    spec, selector = job["spec"], job["spec"].get("selector")
+    if spec.get("manualSelector") or selector is None:
+        return []
+    labels, path = objects.get(spec["template"], "metadata.labels") or {}, "spec.template.metadata.labels"
+    errors = []
+    for key, value in expected.items():
+        if key not in labels:
+            errors.append(field.required(f"{path}[{key}]", f"must be '{value}'"))
+        elif labels[key] != value:
+            errors.append(field.invalid(f"{path}[{key}]", internal.meta(labels), f"must be '{value}'"))
+    if not label_selectors.validate(selector, "") and not label_selectors.selects(selector, expected):
+        errors.append(field.invalid("spec.selector", internal.meta(selector), "`selector` not auto-generated"))
     return errors
+
+
+def _validate_hostnames(job: Object) -> list[FieldError]:
+    """The pods of an indexed job are named after it, with their index behind."""
+    completions = job["spec"].get("completions") or 0
+    if not job_validation.is_indexed(job["spec"]) or completions <= 0:
+        return []
+    name = job["metadata"].get("name", "")
+    longest = f"{name}-{completions - 1}"
+    if not names.is_dns_label(longest, False):
+        return []
+    why = f"will not able to create pod with invalid DNS label: {longest}"
+    return [field.invalid("metadata.name", name, why)]
 
 
 def _default_labels(job: Object) -> None:
@@ -105,10 +144,18 @@ def _generate_selector(job: Object) -> None:
     spec = job["spec"]
     metadata = spec["template"].setdefault("metadata", {})
     labels = metadata.setdefault("labels", {})
-    for label, value in (*((label, name) for label in _NAME_LABELS), *((label, uid) for label in _UID_LABELS)):
+    for label, value in ((_JOB_NAME, name), (_JOB_NAME_LABEL, name), (_UID, uid), (_UID_LABEL, uid)):
         labels.setdefault(label, value)
     selector = spec.setdefault("selector", {})
     selector["matchLabels"] = {_UID_LABEL: uid, **(selector.get("matchLabels") or {})}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobStatusStrategy(StatusStrategy):
+    """What is reported of a job makes sense, and goes forward."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + job_status.validate(new, old)
 
 
 JOBS = Kind(
@@ -117,7 +164,7 @@ JOBS = Kind(
     kind="Job",
     categories=("all",),
     strategy=JobStrategy(has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS),
-    status_strategy=StatusStrategy(),
+    status_strategy=JobStatusStrategy(),
     fields={"status.successful": count("status.succeeded")},
     unknown_field_message="field label {quoted} not supported for Job",
 )

@@ -12,7 +12,7 @@ TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "nginx"}], "restartPo
 
 
 def job(**spec: Any) -> dict[str, Any]:
-    return {"spec": {"template": TEMPLATE, **spec}}
+    return {"metadata": {"name": "a", "namespace": "default"}, "spec": {"template": TEMPLATE, **spec}}
 
 
 @pytest.mark.parametrize(
