@@ -56,9 +56,9 @@ class Request:
     warn: Callable[[str], None]
     namespace: str = ""
 
-    @property
-    def strategy_context(self) -> StrategyContext:
-        return StrategyContext(namespace=self.namespace, user_name=self.user.name)
+    def strategy_context(self, now: float) -> StrategyContext:
+        """What strategies may know of it, at a time."""
+        return StrategyContext(namespace=self.namespace, user_name=self.user.name, now=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +230,9 @@ def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
         metadata["namespace"] = wanted
 
 
-def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object) -> None:
+def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, now: float) -> None:
     """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
-    context = request.strategy_context
+    context = request.strategy_context(now)
     settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
     found = object_meta.validate(obj["metadata"], is_namespaced=kind.is_namespaced, check_name=strategy.check_name)
@@ -244,9 +244,9 @@ def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Obje
     strategy.canonicalize(obj)
 
 
-def before_update(kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object) -> None:
+def before_update(kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, now: float) -> None:
     """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
-    context = request.strategy_context
+    context = request.strategy_context(now)
     settle_namespace(new, request, kind)
     _keep(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)

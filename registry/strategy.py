@@ -31,10 +31,11 @@ class GarbageCollection(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyContext:
-    """What a strategy may know of the request: who asks for what, never how."""
+    """What a strategy may know of the request: who asks for what and when, never how."""
 
     namespace: str
     user_name: str = ""
+    now: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -211,7 +211,7 @@ class Store:
     async def _create_prepared(
         self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
     ) -> StoredObject:
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj)
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj, now=self.clock.now())
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         writing = self.storage.create(
@@ -286,7 +286,7 @@ class Store:
         rest.fill_system_fields(obj, now=self.clock.now())
         if self.hooks.begin_create is not None:
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj)
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj, now=self.clock.now())
         await self.admission.validate(attributes)
 
     async def _prepare_update(
@@ -299,7 +299,7 @@ class Store:
         self._check_resource_version(name, new["metadata"], old["metadata"])
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
-        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old)
+        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, now=self.clock.now())
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
             raise _EmptiedFinalizers(new)
