@@ -84,7 +84,9 @@ class Kind:
 
     @property
     def group_kind(self) -> GroupKind:
-        return GroupKind(self.group, self.kind)
+        """What errors call its objects: by the group that keeps them."""
+        stored = self.stored_as or self
+        return GroupKind(stored.group, stored.kind)
 
     @property
     def hub_version(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from registry import errors
 from registry.names import GroupResource
 from storage import errors as storage_errors
+from storage import key_prefixes
 
 T = TypeVar("T")
 
@@ -52,6 +53,13 @@ def _conflict(exc: Any, operation: Operation) -> errors.StatusError:
     return errors.Conflict(operation.resource, operation.name, why=str(exc))
 
 
+def _unmet(exc: Any, operation: Operation) -> errors.StatusError:
+    """As clients of kube-apiserver know it, with the key under which an object stands by default."""
+    key = key_prefixes.key_prefix("registry", operation.resource.group, operation.resource.resource) + exc.key
+    found = f"invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {exc.message}"
+    return errors.Conflict(operation.resource, operation.name, why=f"StorageError: {found}")
+
+
 def _bad_request(exc: Any, _operation: Operation) -> errors.StatusError:
     return errors.BadRequest(str(exc))
 
@@ -72,7 +80,7 @@ def _unreachable(_exc: Any, operation: Operation) -> errors.StatusError:
 _ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, Operation], errors.StatusError]], ...] = (
     (storage_errors.KeyNotFound, lambda _exc, op: errors.NotFound(op.resource, op.name)),
     (storage_errors.KeyExists, _exists),
-    (storage_errors.PreconditionFailed, _conflict),
+    (storage_errors.PreconditionFailed, _unmet),
     (storage_errors.Conflict, _conflict),
     (storage_errors.FutureRevision, lambda exc, _op: errors.TooLargeResourceVersion(exc.revision, exc.current)),
     (storage_errors.Expired, lambda exc, _op: errors.Expired(str(exc), continue_token=exc.continue_token)),

@@ -16,7 +16,7 @@ IMMUTABLE = "field is immutable"
 ORPHAN_DEPENDENTS = "orphan"
 FOREGROUND_DELETION = "foregroundDeletion"
 
-_STANDARD_FINALIZERS = frozenset({"kubernetes", ORPHAN_DEPENDENTS, FOREGROUND_DELETION})
+STANDARD_FINALIZERS = frozenset({"kubernetes", ORPHAN_DEPENDENTS, FOREGROUND_DELETION})
 
 _ANNOTATIONS_LIMIT = 256 * 1024
 _FIELD_MANAGER_LIMIT = 128
@@ -161,11 +161,7 @@ def _validate_owner_reference(reference: Mapping[str, Any], path: str) -> list[F
 
 
 def _validate_finalizers(finalizers: Sequence[str], path: str) -> list[FieldError]:
-    errors = [
-        field.invalid(path, finalizer, message)
-        for finalizer in finalizers
-        for message in names.check_qualified_name(finalizer)
-    ]
+    errors = [error for finalizer in finalizers for error in _validate_finalizer_name(finalizer, path)]
     if ORPHAN_DEPENDENTS in finalizers and FOREGROUND_DELETION in finalizers:
         detail = f"finalizer {ORPHAN_DEPENDENTS} and {FOREGROUND_DELETION} cannot be both set"
         errors.append(field.invalid(path, list(finalizers), detail))
@@ -174,12 +170,22 @@ def _validate_finalizers(finalizers: Sequence[str], path: str) -> list[FieldErro
 
 def validate_builtin_finalizers(finalizers: Sequence[str], path: str = "metadata.finalizers") -> list[FieldError]:
     """What built-in kinds demand beyond the common rules: a name without a domain is one of Kubernetes' own."""
-    detail = "name is neither a standard finalizer name nor is it fully qualified"
-    return [
-        field.invalid(f"{path}[{index}]", name, detail)
-        for index, name in enumerate(finalizers)
-        if "/" not in name and name not in _STANDARD_FINALIZERS
-    ]
+    return [error for index, name in enumerate(finalizers) for error in _validate_known(name, f"{path}[{index}]")]
+
+
+def validate_finalizer(name: str, path: str) -> list[FieldError]:
+    """A finalizer that stands outside the metadata."""
+    return _validate_finalizer_name(name, path) + _validate_known(name, path)
+
+
+def _validate_finalizer_name(name: str, path: str) -> list[FieldError]:
+    return [field.invalid(path, name, message) for message in names.check_qualified_name(name)]
+
+
+def _validate_known(name: str, path: str) -> list[FieldError]:
+    if "/" in name or name in STANDARD_FINALIZERS:
+        return []
+    return [field.invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")]
 
 
 def _validate_no_new_finalizers(new: Meta, old: Meta, path: str) -> list[FieldError]:
