@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apiserver.handlers.served import Served
-from apiserver.handlers.verbs import verbs_of
+from apiserver.handlers.verbs import offers, verbs_of
 from registry.names import GroupVersionKind
 
 Document = dict[str, Any]
@@ -114,6 +114,8 @@ def _resource_discoveries(paths: Mapping[str, Served[Any]]) -> list[Document]:
     return [
         _resource_discovery(
             path, paths[path], [(one, paths[one]) for one in sorted(paths) if one.startswith(f"{path}/")]
+    if not offers(served, "watch"):
+        return facts
         )
         for path in sorted(paths)
         if "/" not in path

@@ -87,7 +87,7 @@ async def respond_list(
 
 def list_metadata(result: ListResult) -> dict[str, Any]:
     """The metadata of a list."""
-    metadata: dict[str, Any] = {"resourceVersion": str(result.revision)}
+    metadata: dict[str, Any] = {"resourceVersion": str(result.revision)} if result.revision else {}
     if result.continue_token:
         metadata["continue"] = result.continue_token
     if result.remaining:

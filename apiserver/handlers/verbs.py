@@ -1,6 +1,6 @@
 """Verbs: what a resource offers, by the registry's contracts that its storage fulfils.
 
-The one place that knows which method a verb needs: discovery lists it, requests are checked against it.
+The one place that knows which methods a verb needs: discovery lists it, requests are checked against it.
 """
 
 from collections.abc import Mapping
@@ -8,22 +8,22 @@ from typing import Any
 
 from apiserver.handlers.served import Served
 
-_METHODS: Mapping[str, str] = {
-    "create": "create",
-    "delete": "delete",
-    "deletecollection": "delete_collection",
-    "get": "get",
-    "list": "list",
-    "patch": "update",
-    "update": "update",
-    "watch": "watch",
+_METHODS: Mapping[str, tuple[str, ...]] = {
+    "create": ("create",),
+    "delete": ("delete",),
+    "deletecollection": ("delete_collection",),
+    "get": ("get",),
+    "list": ("list",),
+    "patch": ("get", "update"),
+    "update": ("update",),
+    "watch": ("watch",),
 }
 _OF_SUBRESOURCES = frozenset({"create", "get", "patch", "update"})
 
 
 def offers(served: Served[Any], verb: str) -> bool:
     """Whether a resource can do what a verb asks for."""
-    if verb not in _METHODS or not hasattr(served.storage, _METHODS[verb]):
+    if not all(hasattr(served.storage, method) for method in _METHODS.get(verb, ("",))):
         return False
     return verb in (_OF_SUBRESOURCES if served.subresource else served.kind.verbs)
 
