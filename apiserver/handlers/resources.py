@@ -62,28 +62,14 @@ class Resources:
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
             context.warnings.add(served.kind.deprecation)
+        if not is_offered:
+            raise errors.MethodNotSupported(served.resource, info.verb)
         return await handle(request, context, served)
 
     def _missing(self, context: RequestContext) -> web.StreamResponse:
         """Within a known group a Status, elsewhere a text."""
         if any(context.path.startswith(root) for root in self._roots):
             raise errors.RouteNotFound
-        if not is_offered:
-            raise errors.MethodNotSupported(served.resource, info.verb)
-        return await handle(request, context, served)
-
-    async def _handle_custom(
-        self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
-    ) -> web.StreamResponse:
-        """As above, for what clients have defined: one handler stands for all paths of a resource."""
-        info = context.info
-        if not _fits_scope(info, served.kind):
-            return responses.not_found(context)
-        if served.kind.deprecation:
-            context.warnings.add(served.kind.deprecation)
-        handle = self._handlers.get(info.verb)
-        if handle is None or info.verb not in (_OF_CUSTOM_SUBRESOURCES if info.subresource else served.kind.verbs):
-            raise errors.MethodNotSupported(served.resource, info.verb)
         return responses.not_found(context)
 
 
