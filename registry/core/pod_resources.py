@@ -73,7 +73,7 @@ def _default_huge_page_limits(spec: Object, resources: Object) -> None:
         return
     added = {
         name: str(amount)
-        for name, amount in _aggregate(spec, "limits").items()
+        for name, amount in aggregate(spec, "limits").items()
         if name.startswith(_HUGE_PAGES) and name not in requests and name not in limits
     }
     if added:
@@ -84,14 +84,14 @@ def _default_pod_requests(spec: Object, resources: Object) -> None:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     if not limits:
         return
-    aggregated = _aggregate(spec, "requests")
+    aggregated = aggregate(spec, "requests")
     summed = {name: str(aggregated[name]) for name in _COMPUTE if name in aggregated}
     limited = {name: limits[name] for name in limits if name in _COMPUTE or name.startswith(_HUGE_PAGES)}
     if wanted := {**limited, **summed, **requests}:
         resources["requests"] = wanted
 
 
-def _aggregate(spec: Object, which: str) -> Amounts:
+def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
     """What a pod needs at any time."""
     total: Amounts = {}
     for container in spec.get("containers") or ():
@@ -111,7 +111,7 @@ def _aggregate(spec: Object, which: str) -> Amounts:
     return total
 
 
-def _amounts(container: Object, which: str) -> Amounts:
+def _amounts(container: Mapping[str, Any], which: str) -> Amounts:
     amounts = (container.get("resources") or {}).get(which) or {}
     return {name: _parsed(text) for name, text in amounts.items()}
 

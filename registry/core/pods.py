@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
-from registry.core import pod_resources, pod_spec, pod_updates, pod_warnings
-from registry.core.pods_validation import PodOptions, validate_pod_spec
-from registry.core.pods_validation.spec import validate_images
+from registry.core import pod_resources, pod_spec, pod_warnings
+from registry.core.pods_validation import options_for, pod, updates
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field
+from registry.validation import object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -51,14 +50,16 @@ class PodStrategy(Strategy):
             _apply_label_keys(term, labels)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        errors = super().validate(context, obj) + _validate_spec(obj["spec"])
-        if obj["spec"].get("ephemeralContainers"):
-            errors.append(field.forbidden("spec.ephemeralContainers", "cannot be set on create"))
-        return errors
+        return super().validate(context, obj) + pod.validate_new(obj, options=options_for(None, is_pod=True))
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"])
-        return errors + pod_updates.validate(new["spec"], old["spec"])
+        options = options_for(old["spec"], old["metadata"], is_pod=True)
+        errors = super().validate_update(context, new, old)
+        errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
+        errors += self.validate_metadata_again(new)
+        errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
+        errors += pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)
+        return errors + updates.validate(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
@@ -72,10 +73,6 @@ class PodStrategy(Strategy):
         if period is None:
             period = spec.get("terminationGracePeriodSeconds") or 0
         return 1 if period < 0 else period
-
-
-def _validate_spec(spec: Object) -> list[FieldError]:
-    return validate_pod_spec(spec, {}, "spec", options=PodOptions(is_pod=True)) + validate_images(spec, "spec")
 
 
 def _default_host_ports(spec: Object) -> None:

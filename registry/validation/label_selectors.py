@@ -1,6 +1,6 @@
 """Label selectors of objects (matchLabels, matchExpressions): what is wrong with them, and what they select. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.validation import field, names, object_meta
@@ -15,21 +15,29 @@ def is_empty(selector: Mapping[str, Any]) -> bool:
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
-def validate(selector: Mapping[str, Any], path: str) -> list[FieldError]:
-    """What is wrong with a selector."""
+def validate(selector: Mapping[str, Any], path: str, *, allows_invalid_values: bool = False) -> list[FieldError]:
+    """What is wrong with a selector. Values that no label can have select nothing; they may be there from before."""
     errors = object_meta.validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
-        errors += _validate_expression(expression, f"{path}.matchExpressions[{index}]")
+        here = f"{path}.matchExpressions[{index}]"
+        errors += _validate_expression(expression, here)
+        if not allows_invalid_values:
+            errors += _validate_values(expression.get("values") or (), f"{here}.values")
     return errors
 
 
 def _validate_expression(expression: Mapping[str, Any], path: str) -> list[FieldError]:
     key, values = expression.get("key", ""), expression.get("values") or ()
     errors = _validate_operator(expression.get("operator", ""), path, has_values=bool(values))
-    errors += [field.invalid(f"{path}.key", key, message) for message in names.check_qualified_name(key)]
-    for index, value in enumerate(values):
-        errors += [field.invalid(f"{path}.values[{index}]", value, text) for text in names.check_label_value(value)]
-    return errors
+    return errors + [field.invalid(f"{path}.key", key, message) for message in names.check_qualified_name(key)]
+
+
+def _validate_values(values: Sequence[str], path: str) -> list[FieldError]:
+    return [
+        field.invalid(f"{path}[{index}]", value, text)
+        for index, value in enumerate(values)
+        for text in names.check_label_value(value)
+    ]
 
 
 def _validate_operator(operator: str, path: str, *, has_values: bool) -> list[FieldError]:

@@ -64,6 +64,15 @@ DNS1123_SUBDOMAIN = Format(
     ("example.com",),
     253,
 )
+_LABEL_WITH_UNDERSCORE = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+
+DNS1123_SUBDOMAIN_WITH_UNDERSCORE = Format(
+    rf"{_LABEL_WITH_UNDERSCORE}(\.{_LABEL_WITH_UNDERSCORE})*",
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', "
+    "and must start and end with an alphanumeric character",
+    ("example.com",),
+    253,
+)
 DNS1035_LABEL = Format(
     "[a-z]([-a-z0-9]*[a-z0-9])?",
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
@@ -84,6 +93,10 @@ CONFIG_KEY = Format(
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     ("key.name", "KEY_NAME", "key-name"),
     253,
+)
+
+HTTP_HEADER = Format(
+    "[-A-Za-z0-9]+", "a valid HTTP header must consist of alphanumeric characters or '-'", ("X-Header-Name",)
 )
 
 _PREFIX = replace(DNS1123_SUBDOMAIN, unit="bytes")

@@ -4,9 +4,7 @@ Rules become stricter with time. What an object broke before a rule came stays a
 allowance says that the old spec already did so. Pure.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +17,14 @@ class PodOptions:
     is_pod: bool = False
     allows_privileged: bool = False
 
-
-def options_for(
-    old_spec: Mapping[str, Any] | None, *, is_pod: bool = False, allows_privileged: bool = False
-) -> PodOptions:
-    """The options for a spec that is new, or that replaces an old one."""
-    return PodOptions(is_pod=is_pod, allows_privileged=allows_privileged)
+    allows_any_deletion_cost: bool = False
+    allows_any_node_label_value: bool = False
+    allows_any_spread_selector: bool = False
+    allows_any_token_path: bool = False
+    allows_any_value_in_selectors: bool = False
+    allows_devices_with_own_users: bool = False
+    allows_host_sysctls: bool = False
+    allows_odd_huge_pages: bool = False
+    allows_restart_of_init_on_resize: bool = False
+    allows_selinux_mounts: bool = False
+    has_old_spread_keys: bool = False

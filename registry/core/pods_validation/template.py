@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.core.pods_validation.options import options_for
+from registry.core.pods_validation import annotations
+from registry.core.pods_validation.allowances import options_for
 from registry.core.pods_validation.spec import validate_pod_spec
 from registry.validation import field, object_meta
 from registry.validation.field import FieldError
@@ -20,10 +21,14 @@ def validate_pod_template(
 ) -> list[FieldError]:
     """The errors of a template that stands at a path. What the old one of an update already broke may stay broken."""
     metadata, spec = template.get("metadata") or {}, template["spec"]
-    options = options_for(old["spec"] if old else None, allows_privileged=allows_privileged)
+    before = (old["spec"], old.get("metadata")) if old else (None, None)
+    options = options_for(*before, allows_privileged=allows_privileged)
+    told = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors += object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    errors += object_meta.validate_annotations(told, f"{path}.annotations")
+    errors += annotations.validate(told, spec, f"{path}.annotations", options=options)
     errors += validate_pod_spec(spec, None, f"{path}.spec", options=options)
+    errors += annotations.validate_profiles(metadata, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):
         errors.append(field.forbidden(f"{path}.spec.ephemeralContainers", _NOT_IN_TEMPLATES))
     return errors

@@ -7,7 +7,7 @@ import pytest
 from registry.core.pods import PODS
 from tests.registry.defaulted import CONTEXT, created, updated
 
-TOLERATION = {"key": "k", "operator": "Exists"}
+TOLERATION = {"key": "k", "operator": "Exists", "effect": "NoExecute"}
 OLD: dict[str, Any] = {
     "containers": [{"name": "c", "image": "nginx"}],
     "activeDeadlineSeconds": 60,
@@ -28,7 +28,7 @@ def refused(old_spec: dict[str, Any], **changes: Any) -> list[str]:
         {},
         {"containers": [{"name": "c", "image": "other", "imagePullPolicy": "Always"}]},
         {"activeDeadlineSeconds": 30},
-        {"tolerations": [{**TOLERATION, "tolerationSeconds": 5, "effect": ""}, {"key": "more"}]},
+        {"tolerations": [{**TOLERATION, "tolerationSeconds": 5}, {"key": "more"}]},
         {"schedulingGates": []},
         {"nodeSelector": {"a": "b"}},
     ],
