@@ -50,6 +50,9 @@ class JobStrategy(Strategy):
         super().prepare_for_create(context, obj)
         if not obj["spec"]["manualSelector"]:
             _generate_selector(obj)
+
+    def canonicalize(self, obj: Object) -> None:
+        """Labels that pods have got from the server are the job's as well; nobody checks them there."""
         _default_labels(obj)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
