@@ -14,6 +14,7 @@ from apiserver.request_info import UNRESOLVED, RequestInfo
 from apiserver.urls import NO_QUERY, Query
 from apiserver.warning_headers import Warnings
 from registry.access.users import ANONYMOUS, UserInfo
+from registry.flowcontrol.classification import Flow
 
 
 class RequestContext(NamedTuple):
@@ -21,6 +22,7 @@ class RequestContext(NamedTuple):
 
     received, deadline: on the clock's monotonic scale; a deadline of 0 is none.
     path: decoded. user: ANONYMOUS until authentication has run. warnings: the one part that grows.
+    flow: None until flow control has looked, and when there is nothing to know.
     """
 
     audit_id: str
@@ -31,6 +33,7 @@ class RequestContext(NamedTuple):
     info: RequestInfo = UNRESOLVED
     user: UserInfo = ANONYMOUS
     deadline: float = 0.0
+    flow: Flow | None = None
 
 
 Handler = Callable[[web.BaseRequest, RequestContext], Awaitable[web.StreamResponse]]

@@ -20,6 +20,8 @@ from registry.schema import builtin
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 NOSNIFF = "X-Content-Type-Options"
+_FLOW_SCHEMA = "X-Kubernetes-Pf-Flowschema-Uid"
+_PRIORITY_LEVEL = "X-Kubernetes-Pf-Prioritylevel-Uid"
 _CACHE_CONTROL = "no-cache, private"
 _AUDIT_ID = "Audit-Id"
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
@@ -31,6 +33,8 @@ def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
     fields = CIMultiDict(
         ((_AUDIT_ID, context.audit_id), (hdrs.CACHE_CONTROL, _CACHE_CONTROL), (hdrs.CONTENT_TYPE, content_type))
     )
+    if context.flow is not None:
+        fields[_FLOW_SCHEMA], fields[_PRIORITY_LEVEL] = context.flow
     for warning in context.warnings.headers():
         fields.add(hdrs.WARNING, warning)
     return fields

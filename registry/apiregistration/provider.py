@@ -3,6 +3,7 @@
 from registry.generic.provider import KindsProvider
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy
+from registry.validation import names
 
 GROUP = "apiregistration.k8s.io"
 
@@ -13,7 +14,7 @@ KINDS = (
         kind="APIService",
         is_namespaced=False,
         categories=("api-extensions",),
-        strategy=Strategy(has_status=True, allows_unconditional_update=False),
+        strategy=Strategy(has_status=True, allows_unconditional_update=False, check_name=names.is_path_segment),
         status_strategy=StatusStrategy(allows_unconditional_update=False),
     ),
 )

@@ -1,0 +1,1 @@
+"""What the server makes by itself, and keeps right while it runs."""

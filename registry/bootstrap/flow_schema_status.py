@@ -1,0 +1,41 @@
+"""The status of flow schemas: whether the priority level that each refers to is there."""
+
+from functools import partial
+
+from registry import objects
+from registry.bootstrap import conditions
+from registry.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
+from registry.bootstrap.own_client import OwnClient
+from storage.clock import Clock
+from storage.stored_object import Object
+
+_STATUS = FLOWSCHEMAS._replace(path="flowschemas/status")
+_DANGLING = "Dangling"
+
+
+async def settle(client: OwnClient, clock: Clock) -> None:
+    """Write the condition of every flow schema that has a wrong one."""
+    levels = {level["metadata"]["name"] for level in await client.all(PRIORITY_LEVELS)}
+    for schema in await client.all(FLOWSCHEMAS):
+        mend = partial(_mend, levels=levels, now=clock.now())
+        if mend(schema):
+            await client.change(_STATUS, schema["metadata"]["name"], mend)
+
+
+def _mend(schema: Object, *, levels: set[str], now: float) -> bool:
+    """Make the condition right in place; whether it was not."""
+    level = objects.get(schema, "spec.priorityLevelConfiguration.name", "")
+    wanted = _dangling(level) if level not in levels else _found(level)
+    return conditions.settle(schema, wanted, now=now)
+
+
+def _found(level: str) -> Object:
+    message = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" and it exists'
+    return {"type": _DANGLING, "status": "False", "reason": "Found", "message": message}
+
+
+def _dangling(level: str) -> Object:
+    message = (
+        f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" but there is no such object'
+    )
+    return {"type": _DANGLING, "status": "True", "reason": "NotFound", "message": message}

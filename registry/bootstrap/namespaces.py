@@ -1,0 +1,12 @@
+"""The namespaces that are always there."""
+
+from registry.admission.namespace_lifecycle import IMMORTAL
+from registry.bootstrap.own_client import OwnClient, Place
+
+_PLACE = Place("", "v1", "namespaces")
+
+
+async def ensure(client: OwnClient) -> None:
+    """Make those that are missing."""
+    for name in sorted(IMMORTAL):
+        await client.create_missing(_PLACE, {"metadata": {"name": name}})

@@ -1,0 +1,144 @@
+"""Upkeep: everything that the server makes by itself, in its order, and the loops that keep it right.
+
+`begin` runs before the server calls itself ready; the loops run from then on until `close`. Must hold: a loop that
+fails says so and goes on; two servers on one storage do not undo each other's work.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+
+from registry.access.authorizer import Attributes
+from registry.assembly import Groups
+from registry.bootstrap import (
+    api_service_status,
+    api_services,
+    flow_control,
+    flow_schema_status,
+    kubernetes_service,
+    namespaces,
+    priority_classes,
+    service_cidrs,
+    token_tracking,
+)
+from registry.bootstrap.kubernetes_service import Advertised, KubernetesService
+from registry.bootstrap.own_client import OwnClient, Place
+from registry.errors import StatusError
+from registry.flowcontrol.classification import Flow
+from registry.flowcontrol.flows import Flows
+from registry.generic.following import Following
+from registry.rest import Foundation
+from storage.errors import StorageError
+from storage.stored_object import StoredObject
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 1.0
+_NAMESPACES_SECONDS = 60.0
+_REMOTE_SECONDS = 5.0
+"""Between two looks at the services of APIServices, whose changes are not followed."""
+
+Step = Callable[[], Awaitable[None]]
+
+
+class Upkeep:
+    """Of one server."""
+
+    def __init__(self, groups: Groups, given: Foundation) -> None:
+        self._client = OwnClient(groups, given)
+        self._given = given
+        self._clock = given.clock
+        self._cidrs = [str(network) for network in given.config.service_cluster_ip_ranges]
+        self._service: KubernetesService | None = None
+        self._api_services_changed = asyncio.Event()
+        self._definitions_changed = asyncio.Event()
+        self._flows = Flows(given.storage_for)
+        self._tasks = Tasks()
+
+    def flow_of(self, attributes: Attributes) -> Flow | None:
+        """The flow schema and the priority level of a request."""
+        return self._flows.flow_of(attributes)
+
+    async def begin(self, advertised: Advertised) -> None:
+        """Make what is missing, and look after it from now on."""
+        leases = self._given.storage_for(kubernetes_service.LEASES)
+        self._service = KubernetesService(self._client, leases, advertised)
+        await namespaces.ensure(self._client)
+        await asyncio.gather(
+            flow_control.ensure(self._client),
+            priority_classes.ensure(self._client),
+            api_services.ensure_built_in(self._client),
+            token_tracking.ensure(self._client, self._clock),
+            self._begin_service(self._service),
+        )
+        await asyncio.gather(self._settle_flow_schemas(), self._settle_api_services())
+        self._spawn_loops(self._service)
+
+    async def close(self) -> None:
+        """End the loops, and take this server out of the service."""
+        await self._tasks.close()
+        if self._service is not None:
+            await self._try(self._service.leave)
+
+    def _spawn_loops(self, service: KubernetesService) -> None:
+        self._spawn("follow flow schemas", self._flows.run(self._clock))
+        self._spawn("follow API services", self._follow(api_services.APISERVICES, self._api_services_changed))
+        self._spawn("follow definitions", self._follow(api_services.DEFINITIONS, self._definitions_changed))
+        self._spawn("keep flow schemas", self._on(self._flows.changed, self._settle_flow_schemas))
+        self._spawn("keep API services", self._on(self._api_services_changed, self._settle_api_services))
+        self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
+        self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._settle_api_services))
+        self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces))
+        self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew))
+
+    def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
+        self._tasks.spawn(work, name=name)
+
+    async def _follow(self, place: Place, changed: asyncio.Event) -> None:
+        """Set the event whenever an object changes."""
+        following: Following[None] = Following(self._client.storage(place), _nothing, lambda _keys: changed.set())
+        await following.run(self._clock)
+
+    async def _begin_service(self, service: KubernetesService) -> None:
+        await service_cidrs.ensure(self._client, self._clock, self._cidrs)
+        await service.ensure_service()
+        await service.renew()
+
+    async def _ensure_namespaces(self) -> None:
+        await namespaces.ensure(self._client)
+
+    async def _settle_flow_schemas(self) -> None:
+        await flow_schema_status.settle(self._client, self._clock)
+
+    async def _settle_api_services(self) -> None:
+        await api_service_status.settle(self._client, self._clock)
+
+    async def _settle_custom_api_services(self) -> None:
+        await api_services.settle_custom(self._client)
+
+    async def _every(self, seconds: float, step: Step) -> None:
+        while True:
+            await self._clock.sleep(seconds)
+            await self._try(step)
+
+    async def _on(self, changed: asyncio.Event, step: Step) -> None:
+        while True:
+            await changed.wait()
+            changed.clear()
+            if not await self._try(step):
+                await self._clock.sleep(_RETRY_SECONDS)
+                changed.set()
+
+    async def _try(self, step: Step) -> bool:
+        """Whether it worked."""
+        try:
+            await step()
+        except (StatusError, StorageError) as exc:
+            logger.warning("%s: %s", getattr(step, "__qualname__", step), exc)
+            return False
+        return True
+
+
+def _nothing(_stored: StoredObject) -> None:
+    """That something has changed is all that counts."""
