@@ -157,10 +157,11 @@ def _clause(part: str) -> Clause | None:
         key, _, value = pair.partition("=")
         if value and "=" not in value:
             parameters[key.strip(" ")] = value.strip(" ")
-    return Clause(main, sub, _quality(parameters.pop("q", "1")), parameters)
+    return Clause(main, sub, quality(parameters.pop("q", "1")), parameters)
 
 
-def _quality(text: str) -> float:
+def quality(text: str) -> float:
+    """The weight that a `q` gives; what is no number weighs nothing."""
     try:
         return float(text)
     except ValueError:

@@ -1,0 +1,113 @@
+"""/openapi/v2 and /openapi/v3: what is served, for clients that explain, complete, validate or generate.
+
+Must hold: any method is answered as GET is; an address that says a document's hash may be kept for ever, one that says
+another hash leads to the present one.
+"""
+
+from collections.abc import Mapping, Sequence
+from email.utils import formatdate
+from typing import NamedTuple
+
+from aiohttp import hdrs, web
+
+from apiserver import negotiation, responses
+from apiserver.context import Handler, RequestContext
+from apiserver.endpoints import contents
+from apiserver.endpoints.contents import Content
+from apiserver.endpoints.openapi_documents import Documents, address
+from apiserver.serializers.protobuf import openapi3, swagger
+from storage.clock import Clock
+
+VERSION2 = "/openapi/v2"
+VERSION3 = "/openapi/v3"
+_YEAR_SECONDS = 365 * 86400
+_VARY_ACCEPT: Mapping[str, str] = {hdrs.VARY: hdrs.ACCEPT}
+_VARY_BOTH: Mapping[str, str] = {hdrs.VARY: f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT}"}
+
+
+class _Form(NamedTuple):
+    """A media type that can be asked for, and the one that answers name."""
+
+    media_type: str
+    answered: str
+    is_protobuf: bool = False
+
+
+_FORMS2 = (
+    _Form(responses.JSON, responses.JSON),
+    _Form(swagger.OLD_MEDIA_TYPE, swagger.MEDIA_TYPE, True),
+    _Form(swagger.MEDIA_TYPE, swagger.MEDIA_TYPE, True),
+)
+_FORMS3 = (
+    _Form(responses.JSON, responses.JSON),
+    _Form(openapi3.MEDIA_TYPE, openapi3.MEDIA_TYPE, True),
+    _Form(openapi3.OLD_MEDIA_TYPE, openapi3.MEDIA_TYPE, True),
+)
+
+
+class OpenAPI:
+    """The handlers of everything below /openapi."""
+
+    def __init__(self, documents: Documents, clock: Clock) -> None:
+        self._documents = documents
+        self._clock = clock
+
+    @property
+    def exact(self) -> Mapping[str, Handler]:
+        return {VERSION2: self._version2, VERSION3: self._index}
+
+    @property
+    def prefixes(self) -> Mapping[str, Handler]:
+        return {f"{VERSION3}/": self._version3}
+
+    async def _version2(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        chosen = _chosen(request, _FORMS2)
+        if chosen is None:
+            return _empty(context, 406, _VARY_BOTH)
+        content = await self._documents.version2(is_protobuf=chosen.is_protobuf)
+        return contents.respond(request, context, content, chosen.answered, extra=_VARY_BOTH, allows_gzip=True)
+
+    async def _index(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        return contents.respond(request, context, await self._documents.index(), responses.TEXT, extra={})
+
+    async def _version3(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        path = context.path.removeprefix(f"{VERSION3}/")
+        if not self._documents.has(path):
+            return _empty(context, 404, {})
+        chosen = _chosen(request, _FORMS3)
+        if chosen is None:
+            is_readable = negotiation.parse_accept(request.headers.get(hdrs.ACCEPT, ""))
+            return _empty(context, 406 if is_readable else 200, _VARY_ACCEPT)
+        content = await self._documents.version3(path, is_protobuf=chosen.is_protobuf)
+        return self._hashed(request, context, path, content, chosen)
+
+    def _hashed(
+        self, request: web.BaseRequest, context: RequestContext, path: str, content: Content, chosen: _Form
+    ) -> web.StreamResponse:
+        """Mind the hash that the address says."""
+        wanted = context.query.get("hash", ("",))[0]
+        if not wanted:
+            return contents.respond(request, context, content, chosen.answered, extra=_VARY_ACCEPT)
+        if wanted == content.etag:
+            expires = formatdate(self._clock.now() + _YEAR_SECONDS, usegmt=True)
+            extra: dict[str, str] = {**_VARY_ACCEPT, hdrs.CACHE_CONTROL: "public, immutable", hdrs.EXPIRES: expires}
+            return contents.respond(request, context, content, chosen.answered, extra=extra)
+        fields = responses.headers(context, chosen.answered)
+        fields.update({**_VARY_ACCEPT, hdrs.ETAG: f'"{content.etag}"', hdrs.LOCATION: address(path, content.etag)})
+        return web.Response(status=301, headers=fields)
+
+
+def _chosen(request: web.BaseRequest, forms: Sequence[_Form]) -> _Form | None:
+    for clause in negotiation.parse_accept(request.headers.get(hdrs.ACCEPT, "") or "*/*"):
+        for form in forms:
+            main, _, sub = form.media_type.partition("/")
+            if clause.type in (main, "*") and clause.subtype in (sub, "*"):
+                return form
+    return None
+
+
+def _empty(context: RequestContext, status: int, extra: Mapping[str, str]) -> web.Response:
+    fields = responses.headers(context, responses.JSON)
+    del fields[hdrs.CONTENT_TYPE]
+    fields.update(extra)
+    return web.Response(status=status, headers=fields)

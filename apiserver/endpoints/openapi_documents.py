@@ -1,0 +1,120 @@
+"""OpenAPI documents: made when somebody asks for them, off the event loop, and kept compressed until they change.
+
+Knows no request. Must hold: a document is made once however many ask; one that has not changed is not made again.
+"""
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from apiserver.endpoints import contents
+from apiserver.endpoints.contents import Content
+from apiserver.endpoints.openapi_sources import Sources
+from apiserver.serializers.protobuf import openapi3
+from apiserver.serializers.protobuf import swagger as swagger_messages
+from registry.openapi import swagger, version3
+from registry.openapi.builtin import TITLE
+from registry.openapi.definitions import Definitions
+from registry.openapi.routes import Source
+from registry.schema import Catalog
+from storage.clock import Clock
+
+_ALL = ""
+
+
+@dataclass(slots=True)
+class _Made:
+    """A document: what it was made of, and its forms. Protobuf is made from JSON, when it is asked for."""
+
+    key: Hashable
+    json: Content
+    protobuf: Content | None = None
+
+
+class Documents:
+    """The documents of one server."""
+
+    def __init__(self, sources: Sources, types: Catalog, clock: Clock) -> None:
+        self._sources = sources
+        self._types = types
+        self._clock = clock
+        self._made: dict[str, _Made] = {}
+        self._index: tuple[Mapping[str, Source], Content] | None = None
+        self._making = asyncio.Lock()
+
+    async def index(self) -> Content:
+        """The addresses of all version 3 documents, which say their hashes."""
+        sources = self._sources()
+        if self._index is None or self._index[0] is not sources:
+            await self._make(sources.values())
+            addresses = {path: {"serverRelativeURL": address(path, self._made[path].json.etag)} for path in sources}
+            body = orjson.dumps({"paths": addresses})
+            self._forget_others(sources)
+            self._index = sources, contents.of(body, made=self._clock.now(), etag="")
+        return self._index[1]
+
+    def has(self, path: str) -> bool:
+        """Whether there is a version 3 document at a path."""
+        return path in self._sources()
+
+    async def version3(self, path: str, *, is_protobuf: bool) -> Content:
+        """The version 3 document at a path, which must be there."""
+        await self._make([self._sources()[path]])
+        return await self._form(self._made[path], openapi3.dump, is_protobuf=is_protobuf)
+
+    async def version2(self, *, is_protobuf: bool) -> Content:
+        """The document of everything."""
+        sources = self._sources()
+        key = tuple(source.key for source in sources.values())
+        async with self._making:
+            made = self._made.get(_ALL)
+            if made is None or made.key != key:
+                content = await asyncio.to_thread(self._version2, list(sources.values()))
+                made = self._made[_ALL] = _Made(key, content)
+        return await self._form(made, swagger_messages.dump, is_protobuf=is_protobuf)
+
+    async def _make(self, sources: Iterable[Source]) -> None:
+        """Make those version 3 documents that are not there, or not any more what they should be."""
+        async with self._making:
+            missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
+            if missing:
+                self._made.update(await asyncio.to_thread(self._version3, missing))
+
+    def _forget_others(self, sources: Mapping[str, Source]) -> None:
+        """Let go of documents of what is not published any more."""
+        self._made = {path: made for path, made in self._made.items() if path in sources or path == _ALL}
+
+    async def _form(self, made: _Made, dump: Callable[[Mapping[str, Any]], bytes], *, is_protobuf: bool) -> Content:
+        if not is_protobuf:
+            return made.json
+        async with self._making:
+            if made.protobuf is None:
+                made.protobuf = await asyncio.to_thread(_as_protobuf, made.json, dump)
+        return made.protobuf
+
+    def _version3(self, sources: Iterable[Source]) -> dict[str, _Made]:
+        definitions = Definitions(self._types.definitions)
+        made = self._clock.now()
+        return {
+            source.path: _Made(source.key, contents.of(orjson.dumps(version3.document(source, definitions)), made=made))
+            for source in sources
+        }
+
+    def _version2(self, sources: Iterable[Source]) -> Content:
+        definitions = Definitions(self._types.definitions)
+        document = swagger.document(sources, definitions, title=TITLE, version=self._types.minor)
+        return contents.of(orjson.dumps(document), made=self._clock.now())
+
+
+def address(path: str, etag: str) -> str:
+    """Where a version 3 document is, as long as it is what it is now."""
+    return f"/openapi/v3/{quote(path)}?hash={etag}"
+
+
+def _as_protobuf(json: Content, dump: Callable[[Mapping[str, Any]], bytes]) -> Content:
+    """The same document, under the same name: what a client gets depends on what it accepts."""
+    return contents.of(dump(orjson.loads(json.body)), made=json.made, etag=json.etag)

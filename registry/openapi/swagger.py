@@ -1,0 +1,132 @@
+"""Version 2: one document of everything that is served.
+
+Pure. Must hold: parameters that are the same in more than one operation are told once, under names made from what they
+say, which are kube-apiserver's; `name`, `dryRun` and `fieldValidation` stay where they are, as clients look there.
+"""
+
+import base64
+from collections.abc import Iterable, Sequence
+
+import orjson
+
+from registry.openapi import paths
+from registry.openapi.definitions import Definitions
+from registry.openapi.paths import Document
+from registry.openapi.routes import Parameter, Response, Route, Source
+
+ROOT = "#/definitions/"
+SECURITY = {
+    "BearerToken": {
+        "description": "Bearer Token authentication",
+        "type": "apiKey",
+        "name": "authorization",
+        "in": "header",
+    }
+}
+
+_UNSHARED = frozenset({"name", "dryRun", "fieldValidation"})
+_META_MACHINERY = "io.k8s.apimachinery"
+_FNV_BASIS, _FNV_PRIME, _FNV_MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
+_HASH_BYTES = 6
+
+
+def document(sources: Iterable[Source], definitions: Definitions, *, title: str, version: str) -> Document:
+    """The document of some sources."""
+    sources = list(sources)
+    shared = _SharedParameters()
+    routes = [route for source in sources for route in source.routes()]
+    items = paths.items(routes, shared.operation, shared.parameter)
+    own = {name: schema for source in sources for name, schema in source.schemas().version2.items()}
+    schemas = {**definitions.version2(paths.used(routes, own, ROOT)), **own}
+    return {
+        "swagger": "2.0",
+        "info": {"title": title, "version": version},
+        "paths": items,
+        "definitions": {name: schemas[name] for name in sorted(schemas)},
+        "parameters": {name: shared.found[name] for name in sorted(shared.found)},
+        "securityDefinitions": SECURITY,
+        "security": [{"BearerToken": []}],
+    }
+
+
+class _SharedParameters:
+    """Writes parameters as references to one definition each."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Document] = {}
+        self._names: dict[Parameter | tuple[str, bool], Document] = {}
+
+    def operation(self, route: Route, own: Sequence[Parameter]) -> Document:
+        """An operation; its body is a parameter too."""
+        operation_id, tags, extensions = paths.described(route)
+        parameters = self._own(route, own)
+        operation: Document = {"description": route.description}
+        if route.consumes:
+            operation["consumes"] = list(route.consumes)
+        operation |= {
+            "produces": list(route.produces),
+            "schemes": ["https"],
+            "tags": tags,
+            "operationId": operation_id,
+        }
+        if parameters:
+            operation["parameters"] = parameters
+        responses = {str(code): _response(one) for code, one in route.responses.items()}
+        return {**operation, "responses": {**responses, "401": paths.UNAUTHORIZED}, **extensions}
+
+    def parameter(self, parameter: Parameter) -> Document:
+        """A parameter, or the reference to where it is told."""
+        known = self._names.get(parameter)
+        if known is None:
+            known = self._names[parameter] = self._shared(_parameter(parameter))
+        return known
+
+    def _own(self, route: Route, own: Sequence[Parameter]) -> list[Document]:
+        named = [(one.name, self.parameter(one)) for one in own]
+        if route.body:
+            named.append(("body", self._body(route)))
+        return [parameter for _, parameter in sorted(named, key=lambda one: one[0])]
+
+    def _body(self, route: Route) -> Document:
+        key = (route.body, route.needs_body)
+        known = self._names.get(key)
+        if known is None:
+            body: Document = {"name": "body", "in": "body"}
+            if route.needs_body:
+                body["required"] = True
+            body["schema"] = {"$ref": ROOT + route.body}
+            is_common = route.body.startswith(_META_MACHINERY)
+            known = self._names[key] = self._shared(body) if is_common else body
+        return known
+
+    def _shared(self, parameter: Document) -> Document:
+        if parameter["name"] in _UNSHARED:
+            return parameter
+        name = f"{parameter['name']}-{_hash(orjson.dumps(parameter))}"
+        self.found[name] = parameter
+        return {"$ref": f"#/parameters/{name}"}
+
+
+def _parameter(parameter: Parameter) -> Document:
+    """The order of keys counts: names of shared parameters are made from it."""
+    written: Document = {
+        "uniqueItems": True,
+        "type": parameter.type,
+        "description": parameter.description,
+        "name": parameter.name,
+        "in": "path" if parameter.is_in_path else "query",
+    }
+    return {**written, "required": True} if parameter.is_in_path else written
+
+
+def _response(response: Response) -> Document:
+    schema = {"$ref": ROOT + response.definition} if response.definition else {"type": "string"}
+    return {"description": response.description, "schema": schema}
+
+
+def _hash(text: bytes) -> str:
+    """The first bytes of FNV-1 in 64 bits."""
+    value = _FNV_BASIS
+    for byte in text:
+        value = value * _FNV_PRIME & _FNV_MASK ^ byte
+    return base64.urlsafe_b64encode(value.to_bytes(8, "big")[:_HASH_BYTES]).decode()
