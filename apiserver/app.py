@@ -10,7 +10,8 @@ from functools import partial
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
-from apiserver.endpoints import discovery, health, index, version
+from apiserver.endpoints import discovery, health, index, openapi, openapi_sources, version
+from apiserver.endpoints.openapi_documents import Documents
 from apiserver.filters import (
     audit_id,
     authentication,
@@ -29,6 +30,7 @@ from apiserver.logs import HTTP_VERBOSITY
 from apiserver.routing import Routes
 from apiserver.settings import Settings
 from registry.access.authorizer import Authorizer
+from registry.schema import builtin
 from storage.clock import Clock
 
 
@@ -53,11 +55,13 @@ def routes(parts: Parts) -> Routes:
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining)
     show_version = version.handler()
     resources = Resources(parts.served, parts.draining).handle
-    exact = {**checks, **discovery.handlers(parts.served), "/version": show_version}
+    types = builtin()
+    documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
+    exact = {**checks, **discovery.handlers(parts.served), **documents.exact, "/version": show_version}
     show_index = index.handler(exact)
     return Routes(
         exact={**exact, "/": show_index, "/index.html": show_index},
-        prefixes={"/version/": show_version, "/api/": resources, "/apis/": resources},
+        prefixes={"/version/": show_version, "/api/": resources, "/apis/": resources, **documents.prefixes},
     )
 
 

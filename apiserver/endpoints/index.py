@@ -10,7 +10,7 @@ from apiserver.context import Handler, RequestContext
 
 def handler(paths: Iterable[str]) -> Handler:
     """Lists what is served, sorted; paths that only differ by a slash at the end are told once."""
-    shown = sorted({path.rstrip("/") for path in paths} - {""} | {"/apis/"})
+    shown = sorted({path.rstrip("/") for path in paths} - {""} | {"/apis/", "/openapi/v3/"})
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         return responses.json(request, context, {"paths": shown})
