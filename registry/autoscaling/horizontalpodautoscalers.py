@@ -1,0 +1,71 @@
+"""Horizontal pod autoscalers: how many pods there should be, by what is measured."""
+
+from dataclasses import dataclass
+
+from registry import objects
+from registry.autoscaling import conversion, hpa_validation
+from registry.kind import Kind
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import values
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_CPU_UTILIZATION = 80
+_SCALE_UP = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_SCALE_DOWN = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HorizontalPodAutoscalerStrategy(Strategy):
+    """What older versions keep in annotations stands in fields."""
+
+    def default(self, obj: Object) -> None:
+        conversion.drop_annotations(obj)
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("minReplicas", 1)
+        if not spec.get("metrics"):
+            target = {"type": "Utilization", "averageUtilization": _CPU_UTILIZATION}
+            spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+        behavior = spec.get("behavior")
+        if behavior is not None:
+            behavior["scaleUp"] = {**objects.clone(_SCALE_UP), **_given(behavior.get("scaleUp"))}
+            behavior["scaleDown"] = {**objects.clone(_SCALE_DOWN), **_given(behavior.get("scaleDown"))}
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + hpa_validation.validate(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + hpa_validation.validate(new["spec"], old["spec"])
+
+
+def _given(rules: Object | None) -> Object:
+    return {name: value for name, value in (rules or {}).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HorizontalPodAutoscalerStatusStrategy(StatusStrategy):
+    """Numbers of pods are not negative."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + values.not_negative(new.get("status") or {}, "status", ("currentReplicas", "desiredReplicas"))
+
+
+HORIZONTALPODAUTOSCALERS = Kind(
+    group="autoscaling",
+    plural="horizontalpodautoscalers",
+    kind="HorizontalPodAutoscaler",
+    versions=("v2", "v1"),
+    short_names=("hpa",),
+    categories=("all",),
+    strategy=HorizontalPodAutoscalerStrategy(has_status=True),
+    status_strategy=HorizontalPodAutoscalerStatusStrategy(),
+    conversions={"v1": conversion.V1},
+)
