@@ -22,6 +22,7 @@ def assemble(given: Foundation) -> Groups:
         types=given.types,
         config=given.config,
         authorizer=given.authorizer,
+        tokens=given.tokens,
         admission=chain_of(given),
     )
     return {provider.group: provider.storages(environment) for provider in PROVIDERS}

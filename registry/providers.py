@@ -3,6 +3,8 @@
 from registry.admissionregistration.provider import PROVIDER as ADMISSIONREGISTRATION
 from registry.apiregistration.provider import PROVIDER as APIREGISTRATION
 from registry.apps.provider import PROVIDER as APPS
+from registry.authentication.provider import PROVIDER as AUTHENTICATION
+from registry.authorization.provider import PROVIDER as AUTHORIZATION
 from registry.autoscaling.provider import PROVIDER as AUTOSCALING
 from registry.batch.provider import PROVIDER as BATCH
 from registry.certificates.provider import PROVIDER as CERTIFICATES
@@ -27,6 +29,8 @@ PROVIDERS: tuple[RESTStorageProvider, ...] = (
     APIREGISTRATION,
     APPS,
     EVENTS,
+    AUTHENTICATION,
+    AUTHORIZATION,
     AUTOSCALING,
     BATCH,
     CERTIFICATES,

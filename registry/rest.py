@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from registry import errors
 from registry.access.always import AlwaysAllow
+from registry.access.authentication import Tokens
 from registry.access.authorizer import Authorizer
 from registry.access.users import UserInfo
 from registry.admission.interface import Admission
@@ -172,6 +173,7 @@ class Foundation:
     types: Catalog
     config: Config = field(default_factory=Config)
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
+    tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

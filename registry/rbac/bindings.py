@@ -33,7 +33,7 @@ ROLEBINDINGS = Kind(
     plural="rolebindings",
     kind="RoleBinding",
     strategy=BindingStrategy(
-        allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole", "Role")
+        allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("Role", "ClusterRole")
     ),
 )
 

@@ -94,9 +94,10 @@ class Guard:
             return
         if kind is ROLES and not role.namespace:
             raise errors.BadRequest("Namespace parameter required.")
+        # A role that is missing is told as one of the resource that is written: so it is upstream.
         stored = await interpret.interpreted(
             self.storage_for(resource_of(kind)).get(f"{role.namespace}/{role.name}" if role.namespace else role.name),
-            interpret.Operation(kind.resource, "get", role.name),
+            interpret.Operation(attributes.resource, "get", role.name),
         )
         await self._check_rules(attributes, obj, stored.decode().get("rules") or ())
 

@@ -10,7 +10,7 @@ from storage.stored_object import Object
 
 GROUP = "rbac.authorization.k8s.io"
 
-_SUBJECT_KINDS = ("Group", "ServiceAccount", "User")
+_SUBJECT_KINDS = ("ServiceAccount", "User", "Group")
 _MIXED = "rules cannot apply to both regular resources and non-resource URLs"
 _NAMESPACED = "namespaced rules cannot apply to non-resource URLs"
 
@@ -42,8 +42,8 @@ def _validate_rule(rule: Mapping[str, Any], path: str, *, is_namespaced: bool) -
 
 def default_binding(binding: Object) -> None:
     """The API group of a role reference, and of users and groups, when they are not named."""
-    role_ref = binding.get("roleRef")
-    if isinstance(role_ref, dict) and not role_ref.get("apiGroup"):
+    role_ref = binding["roleRef"] = binding.get("roleRef") or {}
+    if not role_ref.get("apiGroup"):
         role_ref["apiGroup"] = GROUP
     for subject in binding.get("subjects") or ():
         if not subject.get("apiGroup") and subject.get("kind") in ("User", "Group"):

@@ -1,0 +1,67 @@
+"""Authentication by token: the contract of all that know tokens, and the union of them.
+
+Knows no HTTP. Must hold: a token is never shown in a message; an authenticator that does not know a token says so
+with None and leaves it to the next, one that knows it and finds it bad raises BadToken.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from registry.access.users import UserInfo, authenticated
+
+INVALID = "invalid bearer token"
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticated:
+    """Whose token it is, and for which of the audiences that were asked for."""
+
+    user: UserInfo
+    audiences: Sequence[str] = ()
+
+
+class BadToken(Exception):
+    """A token that may not be used: the message says why."""
+
+
+class TokenAuthenticator(Protocol):
+    """Knows some tokens."""
+
+    async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
+        """The owner of a token for at least one of the audiences. Raises BadToken."""
+        ...
+
+
+class KnownTokens:
+    """Tokens that stand in a file or were made by the server itself: good for the server's own audiences."""
+
+    def __init__(self, users: Mapping[str, UserInfo], own_audiences: Sequence[str]) -> None:
+        self._users = users
+        self._own_audiences = own_audiences
+
+    async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
+        user = self._users.get(token)
+        common = [audience for audience in self._own_audiences if audience in audiences]
+        return Authenticated(user, common) if user is not None and common else None
+
+
+class Tokens:
+    """All that know tokens, asked in order; whoever proves who they are is a member of system:authenticated."""
+
+    def __init__(self, authenticators: Sequence[TokenAuthenticator], own_audiences: Sequence[str]) -> None:
+        self._authenticators = tuple(authenticators)
+        self.own_audiences = tuple(own_audiences)
+
+    async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated:
+        """The owner of a token. Raises BadToken with all that is wrong."""
+        wrong: list[str] = [INVALID]
+        for authenticator in self._authenticators:
+            try:
+                found = await authenticator.authenticate(token, audiences)
+            except BadToken as exc:
+                wrong.append(str(exc))
+                continue
+            if found is not None:
+                return Authenticated(authenticated(found.user), found.audiences)
+        raise BadToken(f"[{', '.join(wrong)}]" if len(wrong) > 1 else INVALID)

@@ -1,0 +1,70 @@
+"""Reviews: resources without objects. What a client creates is a question, and the answer is given at once.
+
+Must hold: a question passes admission as every write does, and nothing of it is kept.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from registry import rest
+from registry.admission.interface import Attributes, Operation
+from registry.kind import Kind
+from registry.names import GroupVersionKind
+from registry.options import CreateOptions
+from registry.rest import Environment, Request
+from registry.view import typed
+from storage.stored_object import Object
+
+Check = Callable[[Request, Object], None]
+"""Refuses a question that makes no sense, by a StatusError."""
+Answer = Callable[[Request, Object], Awaitable[Object]]
+"""The answer, without its type. It may be the question, with a status."""
+
+
+def _nothing(_request: Request, _obj: Object) -> None:
+    """Every question makes sense."""
+
+
+def review(group: str, plural: str, kind: str, *, is_namespaced: bool = False) -> Kind:
+    """The facts of a kind of reviews."""
+    return Kind(group=group, plural=plural, kind=kind, is_namespaced=is_namespaced, verbs=("create",))
+
+
+class ReviewREST:
+    """One kind of reviews."""
+
+    def __init__(self, kind: Kind, environment: Environment, answer: Answer, check: Check = _nothing) -> None:
+        self.kind = kind
+        self._admission = environment.admission
+        self._types = environment.types
+        self._check = check
+        self._answer = answer
+
+    def object_kind(self, version: str) -> GroupVersionKind:
+        return GroupVersionKind(self.kind.group, version, self.kind.kind)
+
+    async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
+        rest.settle_namespace(obj, request, self.kind)
+        attributes = self._attributes(request, obj, options)
+        await self._admission.mutate(attributes)
+        self._check(request, obj)
+        await self._admission.validate(attributes)
+        answer = await self._answer(request, obj)
+        kind = self.object_kind(request.version)
+        return self._types.type_for(kind.group, kind.version, kind.kind).canonical(typed(kind, answer))
+
+    def _attributes(self, request: Request, obj: Object, options: CreateOptions) -> Attributes:
+        return Attributes(
+            operation=Operation.CREATE,
+            resource=self.kind.resource,
+            version=request.version,
+            kind=self.object_kind(request.version),
+            subresource="",
+            namespace=request.namespace,
+            name=obj["metadata"].get("name", ""),
+            obj=obj,
+            old=None,
+            options=options,
+            is_dry_run=options.is_dry_run,
+            user=request.user,
+            warn=request.warn,
+        )
