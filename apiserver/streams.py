@@ -1,45 +1,46 @@
 """Streams: a watch's answer, written straight to the connection.
 
-A WatchStream is the WatchSink of one client: batches come as finished chunks and go to the transport without a task or
-an await per event. Must hold: the headers are out before the first chunk; what is held for a slow reader is bounded
-(the sink says how much it has, and the cache stops feeding it); nothing is written behind the last chunk, which the
+A WatchStream is the WatchSink of one client: batches come as finished pieces and go to the transport without a task or
+an await per event. Must hold: the headers are out before the first piece; what is held for a slow reader is bounded
+(the sink says how much it has, and the cache stops feeding it); nothing is written behind the last piece, which the
 response's own end sends.
 """
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 from aiohttp import web
 
-from apiserver import responses
+from apiserver import responses, websockets
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
+from apiserver.wires import Wire
 from registry.errors import StatusError
 from registry.generic.interpret import Operation, status_error
 from registry.names import GroupResource
 from storage.errors import StorageError
 from storage.interface import Encoder, WatchBatch
+from storage.tasks import Tasks
 
 _BACKLOG_LIMIT = 1024 * 1024
 
 
-def chunk(body: bytes) -> bytes:
-    """Bytes as one chunk of an HTTP/1.1 body."""
-    return b"%x\r\n%b\r\n" % (len(body), body)
-
-
 class Frames(NamedTuple):
-    """How batches become chunks: the first one of a stream may have to say more than the others.
+    """How batches become pieces: the first one of a stream may have to say more than the others.
 
-    A batch that cannot be written is an empty frame, and ends the stream.
+    A batch that cannot be written is an empty piece, and ends the stream.
     """
 
+    wire: Wire
     first: Encoder
     rest: Encoder
+    failure: Callable[[StatusError], bytes]
 
 
 class WatchStream:
-    """Delivers to one HTTP response."""
+    """Delivers to one HTTP response, or to one WebSocket."""
 
     def __init__(self, request: web.BaseRequest, context: RequestContext, frames: Frames) -> None:
         self._request = request
@@ -75,33 +76,51 @@ class WatchStream:
 
     def fail(self, failure: StatusError) -> None:
         """Tell the client what went wrong, as the last event."""
-        event = {"type": "ERROR", "object": failure.status()}
-        self._write(chunk(responses.dump(event, is_pretty=False)))
+        self._write(self._frames.failure(failure))
         self._over.set()
 
     async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
-        """Send what comes until the watch ends, the time is up or the server drains."""
-        response = await self._begin()
-        unsubscribe = draining.subscribe(self._over.set)
-        try:
-            async with asyncio.timeout(seconds):
-                await self._over.wait()
-        except TimeoutError:
-            pass
-        finally:
-            unsubscribe()
+        """Send what comes until the watch ends, the time is up, the client goes or the server drains."""
+        async with AsyncExitStack() as stack:
+            response = await (self._begin_socket(stack) if self._frames.wire.is_socket else self._begin())
+            stack.callback(draining.subscribe(self._over.set))
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._over.wait()
+            except TimeoutError:
+                pass
         return response
 
     async def _begin(self) -> web.StreamResponse:
-        response = web.StreamResponse(headers=responses.headers(self._context, responses.JSON))
+        response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
         response.enable_chunked_encoding()
         await response.prepare(self._request)
+        self._open()
+        return response
+
+    async def _begin_socket(self, stack: AsyncExitStack) -> web.StreamResponse:
+        """What the client sends does not matter, but that it closes does."""
+        socket = await websockets.accept(
+            self._request, responses.headers(self._context, self._frames.wire.content_type)
+        )
+        stack.push_async_callback(socket.close)
+        reading = Tasks()
+        stack.push_async_callback(reading.close)
+        reading.spawn(self._read(socket), name="read a watch's socket")
+        self._open()
+        return socket
+
+    async def _read(self, socket: web.WebSocketResponse) -> None:
+        await websockets.wait_until_closed(socket)
+        self._over.set()
+
+    def _open(self) -> None:
+        """The headers are out: send what came before."""
         assert self._request.transport is not None
         self._transport = self._request.transport
         for frame in self._early:
             self._transport.write(frame)
         self._early.clear()
-        return response
 
     def _write(self, frame: bytes) -> None:
         if self._transport is None:

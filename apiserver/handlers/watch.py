@@ -4,13 +4,14 @@ import random
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, parameters, streams
+from apiserver import negotiation, parameters, streams, websockets
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
 from apiserver.handlers import output, transforms
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
 from apiserver.handlers.watch_frames import frames_of
+from apiserver.wires import wire_of
 from registry import errors
 from registry.rest import Request, Watching
 from storage.interface import ListOptions, WatchOptions
@@ -26,7 +27,8 @@ async def handle(
     chosen = _negotiated(request, served)
     selected = parameters.selection(context.query, served.kind, is_watch=True, name=context.info.name)
     seconds = selected.timeout_seconds or random.uniform(_MIN_SECONDS, 2 * _MIN_SECONDS)  # noqa: S311 - spreads load
-    frames = frames_of(served, transforms.of(chosen, context.query))
+    wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request))
+    frames = frames_of(served, transforms.of(chosen, context.query), wire)
     resource_request = rest_request(context, served)
     options = await _settled(served, resource_request, selected)
     stream = streams.WatchStream(request, context, frames)

@@ -1,40 +1,55 @@
-"""Watch frames: the events of a batch as lines of JSON in one chunk, made once for all watchers with the same format.
+"""Watch frames: the events of a batch as one piece for the wire, made once for all watchers with the same format.
 
-Must hold: watchers of one resource, version and format get the same Encoder objects, because WatchBatch remembers bytes
-by them. An event's object is written from the stored bytes unless the client wants it in another form. Only the first
-table of a stream says what its columns are.
+Must hold: watchers of one resource, version, format and wire get the same Encoder objects, because WatchBatch remembers
+bytes by them. An event's object is written from the stored bytes unless the client wants it in another form. Only the
+first table of a stream says what its columns are.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import orjson
 
 from apiserver import negotiation
-from apiserver.handlers import transforms
+from apiserver.handlers import transforms, watch_messages
 from apiserver.handlers.served import Served
 from apiserver.handlers.transforms import Transform
-from apiserver.streams import Frames, chunk
+from apiserver.streams import Frames
+from apiserver.wires import Wire
+from registry.errors import StatusError
 from registry.printing import tables
+from registry.view import typed
 from storage.interface import Encoder, WatchEvent, WatchEventType
 from storage.stored_object import Object
 
 _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
+_Shown = Callable[[WatchEvent], Object]
+"""The typed object of an event, in the form that the client wants."""
+
 
 @lru_cache(maxsize=4096)
-def frames_of(served: Served[Any], transform: Transform | None) -> Frames:
-    """The encoders for what is served, in a form."""
+def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
+    """The encoders for what is served, in a form, on a wire."""
+    first, rest = _encoders(served, transform, wire)
+    return Frames(wire, first, rest, partial(_failure, wire))
+
+
+def _failure(wire: Wire, reason: StatusError) -> bytes:
+    return wire.framed([watch_messages.failure(wire.media_type, reason)])
+
+
+def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> tuple[Encoder, Encoder]:
     if transform is None:
-        encode = _plain_frames(served)
-        return Frames(encode, encode)
+        plain = _plain_frames(served, wire) if wire.media_type == negotiation.JSON else _typed_frames(served, wire)
+        return plain, plain
     if transform.kind == negotiation.TABLE:
-        return Frames(_table_frames(served, transform, has_headers=True), _table_frames(served, transform))
+        return _table_frames(served, wire, transform, has_headers=True), _table_frames(served, wire, transform)
     if transform.kind == negotiation.PARTIAL_LIST:
-        return Frames(_no_frame, _no_frame)
-    encode = _transformed_frames(lambda event: tables.partial(transform.api_version, _object(served, event)))
-    return Frames(encode, encode)
+        return _no_frame, _no_frame
+    partly = _shown_frames(served, wire, lambda event: tables.partial(transform.api_version, _object(served, event)))
+    return partly, partly
 
 
 def _no_frame(_events: Sequence[WatchEvent]) -> bytes:
@@ -42,12 +57,12 @@ def _no_frame(_events: Sequence[WatchEvent]) -> bytes:
     return b""
 
 
-def _plain_frames(served: Served[Any]) -> Encoder:
+def _plain_frames(served: Served[Any], wire: Wire) -> Encoder:
     view = served.view
     heads = {kind: b'{"type":"%b","object":%b' % (kind.value.encode(), view.prefix) for kind in WatchEventType}
 
     def encode(events: Sequence[WatchEvent]) -> bytes:
-        return chunk(b"".join(line(event) for event in events))
+        return wire.framed(map(line, events))
 
     def line(event: WatchEvent) -> bytes:
         if event.object is None:
@@ -57,12 +72,23 @@ def _plain_frames(served: Served[Any]) -> Encoder:
     return encode
 
 
-def _table_frames(served: Served[Any], transform: Transform, *, has_headers: bool = False) -> Encoder:
+def _typed_frames(served: Served[Any], wire: Wire) -> Encoder:
+    view = served.view
+
+    def shown(event: WatchEvent) -> Object:
+        if event.object is None:
+            return typed(view.object_kind, view.empty(_bookmark(event)))
+        return view.versioned(event.object.decode())
+
+    return _shown_frames(served, wire, shown)
+
+
+def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_headers: bool = False) -> Encoder:
     def encode(events: Sequence[WatchEvent]) -> bytes:
-        lines = [_line(event, table(event, None)) for event in events[has_headers:]]
+        messages = [_message(served, wire, event, table(event, None)) for event in events[has_headers:]]
         if has_headers:
-            lines.insert(0, _line(events[0], table(events[0], served.column_definitions)))
-        return chunk(b"".join(lines))
+            messages.insert(0, _message(served, wire, events[0], table(events[0], served.column_definitions)))
+        return wire.framed(messages)
 
     def table(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
         obj = _object(served, event)
@@ -75,12 +101,12 @@ def _table_frames(served: Served[Any], transform: Transform, *, has_headers: boo
     return encode
 
 
-def _transformed_frames(transformed: Callable[[WatchEvent], Object]) -> Encoder:
-    return lambda events: chunk(b"".join(_line(event, transformed(event)) for event in events))
+def _shown_frames(served: Served[Any], wire: Wire, shown: _Shown) -> Encoder:
+    return lambda events: wire.framed(_message(served, wire, event, shown(event)) for event in events)
 
 
-def _line(event: WatchEvent, obj: Object) -> bytes:
-    return orjson.dumps({"type": event.type.value, "object": obj}, option=orjson.OPT_APPEND_NEWLINE)
+def _message(served: Served[Any], wire: Wire, event: WatchEvent, obj: Object) -> bytes:
+    return watch_messages.message(wire.media_type, event.type.value, obj, served.types)
 
 
 def _object(served: Served[Any], event: WatchEvent) -> Object:

@@ -1,0 +1,32 @@
+"""Watch messages: an event and its object as JSON in a line, or as the protobuf message WatchEvent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from apiserver import negotiation
+from apiserver.serializers import protobuf
+from apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag
+from registry.errors import StatusError
+from registry.schema import Catalog, builtin
+
+_TYPE, _OBJECT = 1, 2
+_RAW = 1
+
+
+def message(media_type: str, kind: str, obj: Mapping[str, Any], types: Catalog) -> bytes:
+    """A typed object in an event."""
+    if media_type == negotiation.PROTOBUF:
+        return _protobuf(kind, protobuf.dump(dict(obj), types))
+    return orjson.dumps({"type": kind, "object": obj}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def failure(media_type: str, reason: StatusError) -> bytes:
+    """What went wrong, as the last event of a stream."""
+    return message(media_type, "ERROR", reason.status(), builtin())
+
+
+def _protobuf(kind: str, raw: bytes) -> bytes:
+    extension = tag(_RAW, LENGTH) + delimited(raw)
+    return tag(_TYPE, LENGTH) + delimited(kind.encode()) + tag(_OBJECT, LENGTH) + delimited(extension)
