@@ -30,6 +30,7 @@ from apiserver.logs import HTTP_VERBOSITY
 from apiserver.routing import Routes
 from apiserver.settings import Settings
 from registry.access.authorizer import Authorizer
+from registry.customresources.controller import Controller
 from registry.schema import builtin
 from storage.clock import Clock
 
@@ -48,6 +49,7 @@ class Parts:
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
+    definitions: Controller
 
 
 def routes(parts: Parts) -> Routes:
@@ -58,10 +60,11 @@ def routes(parts: Parts) -> Routes:
     types = builtin()
     documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
     exact = {**checks, **discovery.handlers(parts.served), **documents.exact, "/version": show_version}
-    show_index = index.handler(exact)
+    groups = discovery.CustomGroups(parts.served, resources)
+    show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
         exact={**exact, "/": show_index, "/index.html": show_index},
-        prefixes={"/version/": show_version, "/api/": resources, "/apis/": resources, **documents.prefixes},
+        prefixes={"/version/": show_version, "/api/": resources, "/apis/": groups.handle, **documents.prefixes},
     )
 
 

@@ -24,7 +24,9 @@ from apiserver.settings import Settings
 from registry import schema
 from registry.access import modes, token_file
 from registry.access.users import MASTERS, UserInfo, authenticated
-from registry.assembly import assemble
+from registry.assembly import assemble, environment_of
+from registry.customresources.controller import Controller
+from registry.customresources.resources import Resources
 from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
@@ -57,6 +59,7 @@ class Server:
         while problems := await self.parts.storage_health.problems():
             logger.warning("storage is not ready: %s", problems)
             await self.parts.clock.sleep(_STORAGE_PAUSE)
+        await self.parts.definitions.wait_until_current()
         self.parts.start_up.is_complete = True
 
     async def stop(self) -> None:
@@ -101,7 +104,11 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         config=registry_config.config_of(settings),
         authorizer=authorization.authorizer,
     )
-    resources = served.index(assemble(foundation), types, clock)
+    environment = environment_of(foundation)
+    resources = served.index(assemble(environment), types, clock)
+    definitions = Controller(environment, Resources(environment, storage.retire), resources.publish)
+    stack.push_async_callback(definitions.close)
+    definitions.start()
     background = Tasks()
     stack.push_async_callback(background.close)
     for run in authorization.runs:
@@ -120,6 +127,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,
+        definitions=definitions,
     )
 
 

@@ -14,9 +14,9 @@ Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 """What is served, by group, version and path. Groups and versions are in the order of discovery."""
 
 
-def assemble(given: Foundation) -> Groups:
-    """Make the resources of all groups."""
-    environment = Environment(
+def environment_of(given: Foundation) -> Environment:
+    """What all resources share, those that clients define included."""
+    return Environment(
         storage_for=given.storage_for,
         clock=given.clock,
         types=given.types,
@@ -25,4 +25,8 @@ def assemble(given: Foundation) -> Groups:
         tokens=given.tokens,
         admission=chain_of(given),
     )
+
+
+def assemble(environment: Environment) -> Groups:
+    """Make the resources of all groups."""
     return {provider.group: provider.storages(environment) for provider in PROVIDERS}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from registry.names import GroupKind, GroupResource
 from registry.printing.columns import Columns
+from registry.schema.custom_type import CustomType
 from registry.strategy import Strategy
 from storage.stored_object import Object
 
@@ -69,14 +70,29 @@ class Kind:
     """How long an object lives after its last write; 0 is for ever."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
     """By version; a version without one has the hub's shape."""
-    is_custom: bool = False
-    """Whether a client has defined it: a kind without Go types has no strategic merge."""
+    custom_type: CustomType | None = None
+    """The type of a kind that a client has defined; None for those that Kubernetes brings."""
+    is_ending: bool = False
+    """Whether its definition is being deleted: discovery does not offer to make or change its objects any more."""
+    singular_name: str = ""
+    """The singular; empty when it is the kind in lower case."""
+    list_kind_name: str = ""
+    """The kind of its lists; empty when it is the kind with `List` behind it."""
     stored_as: "Kind | None" = None
     """The kind of another group whose objects these are: they are kept once, and its form is the hub."""
 
     @property
+    def is_custom(self) -> bool:
+        """Whether a client has defined it: a kind without Go types has no strategic merge."""
+        return self.custom_type is not None
+
+    @property
     def singular(self) -> str:
-        return self.kind.lower()
+        return self.singular_name or self.kind.lower()
+
+    @property
+    def list_kind(self) -> str:
+        return self.list_kind_name or f"{self.kind}List"
 
     @property
     def resource(self) -> GroupResource:

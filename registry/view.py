@@ -21,11 +21,6 @@ def typed(kind: GroupVersionKind, obj: Object) -> Object:
     return {"kind": kind.kind, "apiVersion": kind.api_version, **obj}
 
 
-def type_prefix(kind: GroupVersionKind) -> bytes:
-    """How the JSON of a typed object begins, up to and with the comma."""
-    return orjson.dumps({"kind": kind.kind, "apiVersion": kind.api_version})[:-1] + b","
-
-
 def _nothing(_obj: Object) -> None:
     """The defaults of what has none."""
 
@@ -35,6 +30,7 @@ class View:
     """How objects look in one version.
 
     fill: the defaults of the version's types, in place; default: those that the kind derives, on the hub object.
+    is_custom: the type comes in the order of the alphabet, and items of lists have one too.
     """
 
     object_kind: GroupVersionKind
@@ -42,15 +38,23 @@ class View:
     conversion: Conversion | None = None
     fill: Callable[[Object], None] = _nothing
     default: Callable[[Object], None] = _nothing
+    list_name: str = ""
+    is_custom: bool = False
 
     @cached_property
     def prefix(self) -> bytes:
-        return type_prefix(self.object_kind)
+        """How the JSON of a typed object begins, up to and with the comma."""
+        return orjson.dumps(self._typed({}))[:-1] + b","
 
     @cached_property
     def list_kind(self) -> GroupVersionKind:
         kind = self.object_kind
-        return GroupVersionKind(kind.group, kind.version, f"{kind.kind}List")
+        return GroupVersionKind(kind.group, kind.version, self.list_name or f"{kind.kind}List")
+
+    def _typed(self, obj: Object) -> Object:
+        if self.is_custom:
+            return {"apiVersion": self.object_kind.api_version, "kind": self.object_kind.kind, **obj}
+        return typed(self.object_kind, obj)
 
     def to_hub(self, obj: Object) -> Object:
         """The hub object of a decoded one, which is used up."""
@@ -63,14 +67,18 @@ class View:
 
     def versioned(self, hub: Object) -> Object:
         """The object in this version, typed, from a hub object that is used up."""
-        return typed(self.object_kind, self._shaped(hub))
+        return self._typed(self._shaped(hub))
 
     def json(self, stored: StoredObject) -> bytes:
         """The JSON of an object, typed."""
         return self.prefix + self.item(stored)[1:]
 
+    def list_item(self, stored: StoredObject) -> bytes:
+        """The JSON of an object as an item of a list."""
+        return self.json(stored) if self.is_custom else self.item(stored)
+
     def item(self, stored: StoredObject) -> bytes:
-        """The JSON of an object as an item of a list, without its type."""
+        """The JSON of an object without its type."""
         if self.conversion is None:
             return stored.json
         return orjson.dumps(self._shaped(stored.decode()))

@@ -121,11 +121,12 @@ class StorageFactory:
             except StorageError as exc:
                 logger.warning("a cache is not filled yet: %s", exc)
 
-    async def release(self, resource: Resource) -> None:
-        """Close the storage of a resource that is gone (a custom resource's definition may change or go)."""
-        storage = self._storages.pop((resource.group, resource.resource), None)
-        if storage is not None:
-            await storage.close()
+    def retire(self, resource: Resource) -> Storage | None:
+        """Let go of the storage of a resource that is gone or changes (custom resources do): the next use makes another.
+
+        The caller closes it, when nobody uses it any more.
+        """
+        return self._storages.pop((resource.group, resource.resource), None)
 
     @property
     def health_names(self) -> Sequence[str]:

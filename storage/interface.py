@@ -181,6 +181,8 @@ class Resource:
     type_meta: the apiVersion and kind that stored values carry; the objects themselves go without, here and above.
     fields: the selectable fields of an object beyond metadata.name and metadata.namespace.
     triggers: selectable fields by which many watchers select one value each (spec.nodeName): the Cacher indexes them.
+    restore: turns a value as it was stored, with the type that it carries, into an object; without it the type is
+    taken off and nothing else.
     """
 
     group: str
@@ -189,6 +191,7 @@ class Resource:
     type_meta: Mapping[str, str] = field(default_factory=dict)
     fields: Callable[[Object], Mapping[str, str]] = field(default=lambda _obj: {})
     triggers: Sequence[str] = ()
+    restore: Callable[[Object], Object] | None = None
 
 
 class Storage(Protocol):

@@ -86,7 +86,13 @@ def reader_of(resource: Resource) -> Reader:
     """How the objects of a resource are read: fields are its own, its name and, if it has one, its namespace."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
     fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
-    return Reader(_untyped(tuple(resource.type_meta)) if resource.type_meta else codecs.decode, fields, name)
+    return Reader(_decoder_of(resource), fields, name)
+
+
+def _decoder_of(resource: Resource) -> Callable[[bytes], Object]:
+    if resource.restore is not None:
+        return _restored(resource.restore)
+    return _untyped(tuple(resource.type_meta)) if resource.type_meta else codecs.decode
 
 
 def _untyped(type_meta: Sequence[str]) -> Callable[[bytes], Object]:
@@ -99,6 +105,10 @@ def _untyped(type_meta: Sequence[str]) -> Callable[[bytes], Object]:
         return obj
 
     return decode
+
+
+def _restored(restore: Callable[[Object], Object]) -> Callable[[bytes], Object]:
+    return lambda data: restore(codecs.decode(data))
 
 
 def _namespaced(resource: Resource) -> Callable[[Object], Mapping[str, str]]:

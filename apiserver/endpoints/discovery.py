@@ -1,13 +1,14 @@
 """Discovery: /api, /apis and what stands below them up to the resources of a version.
 
-Must hold: documents are made once for what is served and sent as bytes; an aggregated document has an ETag, and a
-client that has it already gets 304.
+What Kubernetes serves is told at fixed paths; what clients define comes and goes with their definitions. Must hold:
+documents are made once for what is served; an aggregated document has an ETag, and a client that has it already gets
+304.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Generic, TypeVar
 
 from aiohttp import hdrs, web
 
@@ -16,7 +17,7 @@ from apiserver.context import Handler, RequestContext
 from apiserver.endpoints import discovery_documents as documents
 from apiserver.endpoints.discovery_documents import Document, Group
 from apiserver.handlers import output
-from apiserver.handlers.served import Served, ServedPaths
+from apiserver.handlers.served import Groups, ServedPaths
 from apiserver.negotiation import Target
 from registry import errors
 from registry.schema import builtin
@@ -25,29 +26,84 @@ _AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+
+
+class _Current(Generic[T_co]):
+    """What is made of all that is served, once for each state of it."""
+
+    def __init__(self, served: ServedPaths, make: Callable[[], T_co]) -> None:
+        self._served = served
+        self._make = make
+        self._generation = -1
+
+    def get(self) -> T_co:
+        if self._generation != self._served.generation:
+            self._made, self._generation = self._make(), self._served.generation
+        return self._made
+
+    def then(self, make: Callable[[T_co], U]) -> "_Current[U]":
+        """What is made of this."""
+        return _Current(self._served, lambda: make(self.get()))
+
+
 def handlers(served: ServedPaths) -> Mapping[str, Handler]:
-    """The handlers of all discovery paths, each with and without a slash at its end."""
-    groups = _groups(served)
+    """The handlers of the discovery paths of Kubernetes' own groups, each with and without a slash at its end."""
+    groups = _groups(served.fixed_groups)
     core = [group for group in groups if not group.name]
-    others = [group for group in groups if group.name]
+    others = _Current(served, lambda: [*groups[len(core) :], *_groups(served.custom_groups)])
+    group_list = others.then(documents.api_group_list)
     paths = {
-        "/api": _restful(_root(documents.api_versions, core)),
-        "/apis": _root(lambda _address: documents.api_group_list(others), others),
+        "/api": _restful(_root(_Current(served, lambda: core), documents.api_versions)),
+        "/apis": _root(others, lambda _address: group_list.get()),
     }
     for group in groups:
-        if group.name:
-            paths[f"/apis/{group.name}"] = _plain(partial(documents.api_group, group))
-        root = f"/apis/{group.name}" if group.name else "/api"
-        for version in group.versions:
-            paths[f"{root}/{version}"] = _restful(_plain(partial(documents.api_resource_list, group, version)))
+        paths |= _handlers_of(group)
+    return _with_slashes(paths)
+
+
+class CustomGroups:
+    """Tells of the groups that clients have defined; everything else below /apis/ is passed on."""
+
+    def __init__(self, served: ServedPaths, otherwise: Handler) -> None:
+        fixed = frozenset(served.fixed_groups)
+        self._otherwise = otherwise
+        self._handlers = _Current(
+            served,
+            lambda: _with_slashes(
+                {
+                    path: handler
+                    for group in _groups(served.custom_groups)
+                    if group.name not in fixed
+                    for path, handler in _handlers_of(group).items()
+                }
+            ),
+        )
+
+    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        handler = None if context.info.is_resource else self._handlers.get().get(context.path)
+        return await (handler or self._otherwise)(request, context)
+
+    def paths(self) -> Sequence[str]:
+        """Where something is told."""
+        return list(self._handlers.get())
+
+
+def _groups(groups: Groups) -> Sequence[Group]:
+    return [Group(name, versions) for name, versions in groups.items()]
+
+
+def _handlers_of(group: Group) -> dict[str, Handler]:
+    paths = {f"/apis/{group.name}": _plain(partial(documents.api_group, group))} if group.name else {}
+    root = f"/apis/{group.name}" if group.name else "/api"
+    for version in group.versions:
+        paths[f"{root}/{version}"] = _restful(_plain(partial(documents.api_resource_list, group, version)))
+    return paths
+
+
+def _with_slashes(paths: Mapping[str, Handler]) -> dict[str, Handler]:
     return {**paths, **{f"{path}/": handler for path, handler in paths.items()}}
-
-
-def _groups(served: ServedPaths) -> Sequence[Group]:
-    found: dict[str, dict[str, dict[str, Served[Any]]]] = {}
-    for (group, version, path), one in served.items():
-        found.setdefault(group, {}).setdefault(version, {})[path] = one
-    return [Group(name, versions) for name, versions in found.items()]
 
 
 def _plain(make: Callable[[], Document]) -> Handler:
@@ -60,16 +116,16 @@ def _plain(make: Callable[[], Document]) -> Handler:
     return handle
 
 
-def _root(make: Callable[[str], Document], groups: Sequence[Group]) -> Handler:
-    plain, aggregated = cache(make), cache(lambda: documents.discovery_list(groups))
+def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document]) -> Handler:
+    aggregated = groups.then(documents.discovery_list)
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         accept = request.headers.get(hdrs.ACCEPT, "")
         wanted = negotiation.negotiate_target(accept, negotiation.MEDIA_TYPES, _AGGREGATED)
         if wanted is not None:
-            return await _aggregated(request, context, aggregated(), wanted)
+            return await _aggregated(request, context, aggregated.get(), wanted)
         chosen = _negotiated(request)
-        return await output.respond_value(request, context, plain(_address(request)), chosen, types=builtin())
+        return await output.respond_value(request, context, make(_address(request)), chosen, types=builtin())
 
     return handle
 

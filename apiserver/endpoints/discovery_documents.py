@@ -17,6 +17,9 @@ from registry.names import GroupVersionKind
 
 Document = dict[str, Any]
 
+_CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+_MAKING = frozenset({"create", "patch", "update"})
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -48,7 +51,7 @@ def api_resource_list(group: Group, version: str) -> Document:
     head: Document = {"kind": "APIResourceList"}
     if group.name:
         head["apiVersion"] = "v1"
-    resources = [_resource(path, paths[path]) for path in sorted(paths)]
+    resources = [_resource(path, paths[path]) for path in _ordered(paths)]
     return {**head, "groupVersion": _group_version(group.name, version), "resources": resources}
 
 
@@ -71,6 +74,25 @@ def _group(group: Group) -> Document:
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
 
+def _ordered(paths: Mapping[str, Served[Any]]) -> list[str]:
+    """By name; the subresources of what clients define are in the order in which they are served."""
+    names = sorted(path for path, served in paths.items() if not (served.subresource and served.kind.is_custom))
+    for path in paths:
+        if path not in names:
+            resource = path.partition("/")[0]
+            last = max(index for index, name in enumerate(names) if name.partition("/")[0] == resource)
+            names.insert(last + 1, path)
+    return names
+
+
+def _verbs(served: Served[Any]) -> list[str]:
+    """What can be done, in the order in which it is told."""
+    offered = verbs_of(served)
+    if not served.kind.is_custom or served.subresource:
+        return offered
+    return [verb for verb in _CUSTOM_VERBS if not (served.kind.is_ending and verb in _MAKING)]
+
+
 def _resource(path: str, served: Served[Any]) -> Document:
     kind, object_kind = served.kind, served.view.object_kind
     resource: Document = {
@@ -81,7 +103,7 @@ def _resource(path: str, served: Served[Any]) -> Document:
     if (object_kind.group, object_kind.version) != (kind.group, served.version):
         resource["group"] = object_kind.group
         resource["version"] = object_kind.version
-    resource |= {"kind": object_kind.kind, "verbs": verbs_of(served)}
+    resource |= {"kind": object_kind.kind, "verbs": _verbs(served)}
     return resource if served.subresource else resource | _own_facts(served)
 
 
@@ -92,6 +114,8 @@ def _own_facts(served: Served[Any]) -> Document:
         facts["shortNames"] = list(kind.short_names)
     if kind.categories:
         facts["categories"] = list(kind.categories)
+    if not offers(served, "watch"):
+        return facts
     stored = kind.stored_as or kind
     facts["storageVersionHash"] = _hash(GroupVersionKind(stored.group, stored.hub_version, stored.kind))
     return facts
@@ -113,9 +137,7 @@ def _group_discovery(group: Group) -> Document:
 def _resource_discoveries(paths: Mapping[str, Served[Any]]) -> list[Document]:
     return [
         _resource_discovery(
-            path, paths[path], [(one, paths[one]) for one in sorted(paths) if one.startswith(f"{path}/")]
-    if not offers(served, "watch"):
-        return facts
+            path, paths[path], [(one, paths[one]) for one in _ordered(paths) if one.startswith(f"{path}/")]
         )
         for path in sorted(paths)
         if "/" not in path
@@ -129,7 +151,7 @@ def _resource_discovery(path: str, served: Served[Any], below: Sequence[tuple[st
         "responseKind": _response_kind(served),
         "scope": "Namespaced" if kind.is_namespaced else "Cluster",
         "singularResource": kind.singular,
-        "verbs": verbs_of(served),
+        "verbs": _verbs(served),
     }
     if kind.short_names:
         discovery["shortNames"] = list(kind.short_names)
@@ -137,7 +159,7 @@ def _resource_discovery(path: str, served: Served[Any], below: Sequence[tuple[st
         discovery["categories"] = list(kind.categories)
     if below:
         discovery["subresources"] = [
-            {"subresource": one.partition("/")[2], "responseKind": _response_kind(sub), "verbs": verbs_of(sub)}
+            {"subresource": one.partition("/")[2], "responseKind": _response_kind(sub), "verbs": _verbs(sub)}
             for one, sub in below
         ]
     return discovery
@@ -146,6 +168,7 @@ def _resource_discovery(path: str, served: Served[Any], below: Sequence[tuple[st
 def _response_kind(served: Served[Any]) -> Document:
     """The kind of answers; group and version are told only where they are not those of the path."""
     kind = served.view.object_kind
-    if (kind.group, kind.version) == (served.kind.group, served.version):
+    is_told = served.kind.is_custom or (kind.group, kind.version) != (served.kind.group, served.version)
+    if not is_told:
         return {"group": "", "version": "", "kind": kind.kind}
     return {"group": kind.group, "version": kind.version, "kind": kind.kind}

@@ -15,11 +15,13 @@ from apiserver.context import RequestContext
 from apiserver.handlers.served import Served
 from apiserver.serializers import protobuf, yaml
 from registry import errors, json_errors
-from registry.names import GroupVersionKind
+from registry.names import GroupKind, GroupVersionKind
 from registry.options import DeleteOptions
 from registry.quoting import quote
 from registry.schema import Catalog, DecodeError, yaml_keys
 from registry.schema.leaves import json_type
+from registry.validation import field
+from registry.validation.errors import invalid_of
 from storage.interface import Preconditions
 from storage.stored_object import Object
 
@@ -38,7 +40,7 @@ async def decode_object(
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
     found = await _read(body, request, served.types, expected)
-    kind = _kind_of(found.value, expected)
+    kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found.value, expected)
     try:
         decoded = served.type.decode(found.value, text=found.text)
     except DecodeError as exc:
@@ -116,6 +118,36 @@ def _kind_of(value: dict[str, Any], expected: GroupVersionKind) -> GroupVersionK
     if kind == expected:
         return kind
     raise _unfit(kind, expected, kind_mismatch(kind, expected))
+
+
+def _kind_of_custom(found: _Body, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
+    """The same for a custom resource, which must say what it is. Raises BadRequest, Invalid."""
+    api_version, name = _text_of(found, "apiVersion", body, expected), _text_of(found, "kind", body, expected)
+    if not name:
+        shown = body.decode(errors="replace")
+        raise errors.BadRequest(
+            f"the object provided is unrecognized (must be of type {expected.kind}): "
+            f"Object 'Kind' is missing in '{shown}' ({_summary(body)})"
+        )
+    if api_version != expected.api_version:
+        raise errors.BadRequest(
+            f"the API version in the data ({api_version}) does not match "
+            f"the expected API version ({expected.api_version})"
+        )
+    if name != expected.kind:
+        metadata = found.value.get("metadata")
+        title = metadata.get("name") if isinstance(metadata, dict) else ""
+        wrong = field.invalid("kind", name, f"must be {expected.kind}")
+        raise invalid_of(GroupKind(expected.group, name), str(title or ""), [wrong])
+    return expected
+
+
+def _text_of(found: _Body, member: str, body: bytes, expected: GroupVersionKind) -> str:
+    value = found.value.get(member)
+    if isinstance(value, str | None):
+        return value or ""
+    why = f"json: cannot unmarshal {json_type(value)} into Go struct field .{member} of type string"
+    raise _unrecognized(f"couldn't get version/kind; json parse error: {why}", body, expected)
 
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind) -> str:

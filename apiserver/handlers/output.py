@@ -73,7 +73,9 @@ async def respond_list(
     if transform is not None:
         value = await transforms.many(transform, served, metadata, result.items)
         return await respond_value(request, context, value, chosen, types=served.types)
-    items = [served.view.item(item) for item in result.items]
+    items = [served.view.list_item(item) for item in result.items]
+    if served.is_custom:
+        metadata = {"continue": "", **metadata}
     if _is_plain(request, context, chosen):
         head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (
             served.view.list_kind.kind.encode(),

@@ -17,6 +17,7 @@ from apiserver.handlers import create, delete, delete_collection, get, list, pat
 from apiserver.handlers.served import Served, ServedPaths
 from apiserver.request_info import RequestInfo
 from registry import errors
+from registry.kind import Kind
 from registry.quoting import quote
 from registry.validation import names
 
@@ -27,6 +28,9 @@ _NAMED = frozenset({"update", "patch", "delete"})
 _STRICT = _NAMED | {"create"}
 """Verbs of paths with a name, or only of those without."""
 
+_OF_CUSTOM_SUBRESOURCES = frozenset({"get", "patch", "update"})
+_ACROSS_NAMESPACES = frozenset({"list", "watch"})
+
 _LONGEST = 3
 """The parts of a path from the resource on: resource, name, subresource. What proxies pass on is theirs."""
 
@@ -36,7 +40,7 @@ class Resources:
 
     def __init__(self, served: ServedPaths, draining: Draining) -> None:
         self._served = served
-        self._roots = {f"/apis/{group}/" if group else "/api/" for group, _, _ in served}
+        self._roots = {f"/apis/{group}/" if group else "/api/" for group in served.fixed_groups}
         self._handlers: Mapping[str, Handle] = {
             "get": get.handle,
             "list": list.handle,
@@ -55,6 +59,8 @@ class Resources:
         served = self._served.get((info.group, info.version, path))
         if served is None or len(info.parts) > _LONGEST:
             return self._missing(context)
+        if served.kind.is_custom:
+            return await self._handle_custom(request, context, served)
         _check_route(request.method, info)
         handle = self._handlers.get(info.verb)
         is_offered = verbs.offers(served, info.verb)
@@ -66,11 +72,36 @@ class Resources:
             raise errors.MethodNotSupported(served.resource, info.verb)
         return await handle(request, context, served)
 
+    async def _handle_custom(
+        self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
+    ) -> web.StreamResponse:
+        """As above, for what clients have defined: one handler stands for all paths of a resource."""
+        info = context.info
+        if not _fits_scope(info, served.kind):
+            return responses.not_found(context)
+        if served.kind.deprecation:
+            context.warnings.add(served.kind.deprecation)
+        handle = self._handlers.get(info.verb)
+        if handle is None or info.verb not in (_OF_CUSTOM_SUBRESOURCES if info.subresource else served.kind.verbs):
+            raise errors.MethodNotSupported(served.resource, info.verb)
+        return await handle(request, context, served)
+
     def _missing(self, context: RequestContext) -> web.StreamResponse:
         """Within a known group a Status, elsewhere a text."""
+        info = context.info
+        custom = self._served.get((info.group, info.version, info.resource)) if info.subresource else None
+        if custom is not None and custom.kind.is_custom and _fits_scope(info, custom.kind):
+            raise errors.NotFound(custom.resource, info.name)
         if any(context.path.startswith(root) for root in self._roots):
             raise errors.RouteNotFound
         return responses.not_found(context)
+
+
+def _fits_scope(info: RequestInfo, kind: Kind) -> bool:
+    """Whether a path names a namespace as the objects of a custom resource need it."""
+    if info.namespace:
+        return kind.is_namespaced
+    return not kind.is_namespaced or info.verb in _ACROSS_NAMESPACES
 
 
 def _check_route(method: str, info: RequestInfo) -> None:

@@ -1,21 +1,25 @@
 """Served: what is at a path of the APIs, found by group, version, resource and subresource.
 
-Built once from the providers' storages; looked up for every request. Knows the registry's contracts, no verb.
+Looked up for every request. What Kubernetes brings is there from the start, what clients define comes and goes. Knows
+the registry's contracts, no verb. Must hold: a path that Kubernetes has is never taken by what clients define.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from apiserver import negotiation
 from apiserver.serializers import protobuf
+from registry.customresources import versions
+from registry.customresources.offers import Offer
 from registry.kind import Kind
 from registry.names import GroupKind, GroupResource
 from registry.printing.columns import Columns
 from registry.printing.printers import columns_of
 from registry.rest import RESTStorage
 from registry.schema import Catalog, ObjectType
+from registry.schema.custom_type import CustomType
 from registry.view import View
 from storage.clock import Clock
 from storage.stored_object import Object
@@ -40,9 +44,13 @@ class Served(Generic[S]):
     clock: Clock
 
     @cached_property
-    def type(self) -> ObjectType:
-        kind = self.view.object_kind
-        return self.types.type_for(kind.group, kind.version, kind.kind)
+    def type(self) -> ObjectType | CustomType:
+        return _type_of(self.storage, self.version, self.types)
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether its objects are custom resources; their scales are not."""
+        return self.kind.is_custom and self.view.object_kind.group == self.kind.group
 
     @property
     def kind(self) -> Kind:
@@ -77,34 +85,123 @@ class Served(Generic[S]):
         return self.columns.definitions(self.types.definitions)
 
 
-ServedPaths = Mapping[tuple[str, str, str], Served[Any]]
-"""By group, version and path (`pods`, `pods/status`)."""
+Path = tuple[str, str, str]
+"""A group, a version and a path (`pods`, `pods/status`)."""
+Groups = Mapping[str, Mapping[str, Mapping[str, Served[Any]]]]
+"""By group, version and path, each in the order of discovery."""
+
+
+class ServedPaths:
+    """Everything that is served. `generation` changes whenever something else is."""
+
+    def __init__(self, fixed: Mapping[Path, Served[Any]], types: Catalog, clock: Clock) -> None:
+        self._fixed = dict(fixed)
+        self._types = types
+        self._clock = clock
+        self._by_path = dict(fixed)
+        self._offers: dict[str, Offer] = {}
+        self._of_offer: dict[str, dict[Path, Served[Any]]] = {}
+        self.generation = 0
+
+    def get(self, path: Path) -> Served[Any] | None:
+        return self._by_path.get(path)
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._by_path)
+
+    def items(self) -> Iterator[tuple[Path, Served[Any]]]:
+        return iter(self._by_path.items())
+
+    @property
+    def fixed_groups(self) -> Groups:
+        """What Kubernetes brings."""
+        return _grouped(self._fixed)
+
+    @property
+    def custom_groups(self) -> Groups:
+        """What clients have defined, as far as it is told."""
+        told = {
+            path: served
+            for name in sorted(self._of_offer, key=lambda name: (self._offers[name].definition.group, name))
+            if self._offers[name].is_told
+            for path, served in self._of_offer[name].items()
+        }
+        groups = _grouped(told)
+        return {
+            group: dict(sorted(paths.items(), key=lambda one: versions.priority(one[0])))
+            for group, paths in groups.items()
+        }
+
+    def publish(self, name: str, offer: Offer | None) -> None:
+        """Serve what a definition offers from now on, or nothing of it any more."""
+        for path in self._of_offer.pop(name, {}):
+            del self._by_path[path]
+        self._offers.pop(name, None)
+        if offer is not None:
+            self._offers[name] = offer
+            paths = self._of_offer[name] = self._served_of(offer)
+            self._by_path.update(paths)
+        self.generation += 1
+
+    def _served_of(self, offer: Offer) -> dict[Path, Served[Any]]:
+        group = offer.definition.group
+        return {
+            (group, version, path): served_of(version, path, storage, self._types, self._clock)
+            for version, paths in offer.versions.items()
+            for path, storage in paths.items()
+            if (group, version, path) not in self._fixed
+        }
+
+
+def _grouped(paths: Mapping[Path, Served[Any]]) -> Groups:
+    groups: dict[str, dict[str, dict[str, Served[Any]]]] = {}
+    for (group, version, path), one in paths.items():
+        groups.setdefault(group, {}).setdefault(version, {})[path] = one
+    return groups
 
 
 def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Catalog, clock: Clock) -> ServedPaths:
-    """Everything that is served, from the storages of each group by version and path."""
-    return {
-        (group, version, path): _served(version, path, storage, types, clock)
-        for group, versions in groups.items()
-        for version, paths in versions.items()
+    """Everything that Kubernetes serves, from the storages of each group by version and path."""
+    fixed = {
+        (group, version, path): served_of(version, path, storage, types, clock)
+        for group, of_group in groups.items()
+        for version, paths in of_group.items()
         for path, storage in paths.items()
     }
+    return ServedPaths(fixed, types, clock)
 
 
-def _served(version: str, path: str, storage: RESTStorage, types: Catalog, clock: Clock) -> Served[RESTStorage]:
+def served_of(version: str, path: str, storage: RESTStorage, types: Catalog, clock: Clock) -> Served[RESTStorage]:
+    """What is served at a path."""
     return Served(version, path.partition("/")[2], storage, _view(version, storage, types), types, clock)
+
+
+def _type_of(storage: RESTStorage, version: str, types: Catalog) -> ObjectType | CustomType:
+    kind = storage.object_kind(version)
+    own = storage.kind.custom_type
+    if own is not None and kind.group == storage.kind.group:
+        return own
+    return types.type_for(kind.group, kind.version, kind.kind)
 
 
 def _view(version: str, storage: RESTStorage, types: Catalog) -> View:
     object_kind = storage.object_kind(version)
 
     def canonical(obj: Object) -> Object:
-        return types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
+        return _type_of(storage, version, types).canonical(obj)
 
     def fill(obj: Object) -> None:
-        types.type_for(object_kind.group, object_kind.version, object_kind.kind).apply_defaults(obj)
+        _type_of(storage, version, types).apply_defaults(obj)
 
     if object_kind.kind != storage.kind.kind:
         return View(object_kind, canonical, fill=fill)
-    conversion = storage.kind.conversions.get(version)
-    return View(object_kind, canonical, conversion, fill=fill, default=storage.kind.strategy.default)
+    kind = storage.kind
+    return View(
+        object_kind,
+        canonical,
+        kind.conversions.get(version),
+        fill=fill,
+        default=kind.strategy.default,
+        list_name=kind.list_kind,
+        is_custom=kind.is_custom,
+    )

@@ -1,22 +1,18 @@
 """The apiextensions.k8s.io group: its kinds."""
 
+from collections.abc import Mapping
+
+from registry.customresources.customresourcedefinitions import DEFINITIONS, GROUP
+from registry.customresources.definition_store import DefinitionStore
 from registry.generic.provider import KindsProvider
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy
+from registry.generic.store import Store
+from registry.rest import Environment, RESTStorage
 
-GROUP = "apiextensions.k8s.io"
+KINDS = (DEFINITIONS,)
 
-KINDS = (
-    Kind(
-        group=GROUP,
-        plural="customresourcedefinitions",
-        kind="CustomResourceDefinition",
-        is_namespaced=False,
-        short_names=("crd", "crds"),
-        categories=("api-extensions",),
-        strategy=Strategy(has_status=True, has_generation=True, allows_unconditional_update=False),
-        status_strategy=StatusStrategy(allows_unconditional_update=False),
-    ),
-)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    return {"v1": {DEFINITIONS.plural: DefinitionStore.of(stores[DEFINITIONS.plural])}}
+
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_extras)

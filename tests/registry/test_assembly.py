@@ -1,7 +1,7 @@
 """All API groups together."""
 
 from registry import schema
-from registry.assembly import assemble
+from registry.assembly import assemble, environment_of
 from registry.providers import PROVIDERS
 from registry.rest import Foundation
 from storage.clock import ManualClock
@@ -11,7 +11,7 @@ from storage.factory import StorageConfig, StorageFactory
 async def test_every_group_opens_and_every_kind_has_a_type() -> None:
     types = schema.builtin()
     async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
-        groups = assemble(Foundation(storage_for=factory.storage_for, clock=ManualClock(), types=types))
+        groups = assemble(environment_of(Foundation(storage_for=factory.storage_for, clock=ManualClock(), types=types)))
 
         assert list(groups) == [provider.group for provider in PROVIDERS]
         for versions in groups.values():
@@ -24,7 +24,7 @@ async def test_every_group_opens_and_every_kind_has_a_type() -> None:
 async def test_the_versions_of_a_kind_share_one_store() -> None:
     async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
         types = schema.builtin()
-        groups = assemble(Foundation(storage_for=factory.storage_for, clock=ManualClock(), types=types))
+        groups = assemble(environment_of(Foundation(storage_for=factory.storage_for, clock=ManualClock(), types=types)))
 
         autoscaling = groups["autoscaling"]
     first, second = (autoscaling[version]["horizontalpodautoscalers"] for version in ("v2", "v1"))

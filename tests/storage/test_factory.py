@@ -82,16 +82,17 @@ class TestStorages:
             assert factory.storage_for(PODS) is factory.storage_for(PODS)
             assert factory.storage_for(PODS) is not factory.storage_for(SERVICES)
 
-    async def test_a_released_resource_gets_a_new_storage_with_the_same_objects(self) -> None:
+    async def test_a_retired_resource_gets_a_new_storage_with_the_same_objects(self) -> None:
         async with StorageFactory(StorageConfig()) as factory:
             old = factory.storage_for(CRONTABS)
             created = await old.create("default/a", named("a"))
             watcher = await Watcher.on(old)
             await watcher.take(1)
 
-            await factory.release(CRONTABS)
-            await factory.release(CRONTABS)
+            retired = factory.retire(CRONTABS)
             new = factory.storage_for(CRONTABS)
+            assert retired is old
+            await retired.close()
 
             await watcher.ended()
             assert new is not old

@@ -4,13 +4,16 @@ import pytest
 
 from apiserver.handlers import patch_types
 from apiserver.handlers.patch_types import patch_type
-from registry import errors
+from registry import errors, schema
 from registry.kind import Kind
+from registry.schema.custom_type import CustomType
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 POD = Kind(group="", plural="pods", kind="Pod")
-WIDGET = Kind(group="example.com", plural="widgets", kind="Widget", is_custom=True)
+WIDGET = Kind(
+    group="example.com", plural="widgets", kind="Widget", custom_type=CustomType(lambda: None, schema.builtin())
+)
 
 
 def test_every_kind_takes_merge_patches_with_parameters() -> None:

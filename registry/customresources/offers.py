@@ -1,0 +1,142 @@
+"""Offers: what a definition makes the server serve, by version and path.
+
+Each version has a Store of its own, whose hub objects are in that version: rules and defaults see objects as the
+client sees them. All stand on one storage, which keeps the storage version. Must hold: an offer is made without
+reading a schema; offers of one state of a definition share their storage.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from registry import errors
+from registry.admission.interface import Admission, Attributes, Operation
+from registry.customresources.definition import Definition, Version
+from registry.customresources.object_rules import ObjectRules
+from registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
+from registry.customresources.versioned_storage import VersionedStorage
+from registry.generic.scale import ScaleREST
+from registry.generic.status import SubresourceREST
+from registry.generic.store import Store
+from registry.kind import Kind, Scale
+from registry.rest import Environment, RESTStorage
+from registry.schema.custom_type import CustomType
+from storage.dry_run import DryRunnableStorage
+
+_TERMINATING = "create not allowed while custom resource definition is terminating"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`versions` are the served ones, the preferred first. What is not established is served, but not told of."""
+
+    definition: Definition
+    versions: Mapping[str, Mapping[str, RESTStorage]]
+    stores: Mapping[str, Store]
+    """By version, the storage version included."""
+
+    @property
+    def is_told(self) -> bool:
+        return self.definition.is_established
+
+
+@dataclass(frozen=True, slots=True)
+class _NothingNew:
+    """The admission of a resource whose definition is being deleted."""
+
+    chain: Admission
+
+    async def mutate(self, attributes: Attributes) -> None:
+        _refuse_creation(attributes)
+        await self.chain.mutate(attributes)
+
+    async def validate(self, attributes: Attributes) -> None:
+        _refuse_creation(attributes)
+        await self.chain.validate(attributes)
+
+
+def _refuse_creation(attributes: Attributes) -> None:
+    if attributes.operation is Operation.CREATE:
+        raise errors.Forbidden(attributes.resource, attributes.name, why=_TERMINATING)
+
+
+def offer_of(
+    definition: Definition, types: Mapping[str, CustomType], storage: VersionedStorage, environment: Environment
+) -> Offer:
+    """What is served of a definition; `types` are those of its versions."""
+    admission = environment.admission
+    if definition.is_terminating:
+        admission = _NothingNew(admission)
+    stores = {
+        version.name: Store(
+            kind=(kind := _kind(definition, version, types[version.name])),
+            storage=DryRunnableStorage(storage.of_version(version.name)),
+            strategy=kind.strategy,
+            canonical=types[version.name].canonical,
+            admission=admission,
+            clock=environment.clock,
+        )
+        for version in definition.versions
+        if version.is_served or version.name == definition.storage_version
+    }
+    served = {version.name: _paths(stores[version.name]) for version in definition.served_versions}
+    return Offer(definition, served, stores)
+
+
+def _paths(store: Store) -> Mapping[str, RESTStorage]:
+    kind = store.kind
+    paths: dict[str, RESTStorage] = {kind.plural: store}
+    if kind.status_strategy is not None:
+        paths[f"{kind.plural}/status"] = SubresourceREST(store, "status", kind.status_strategy)
+    if kind.scale is not None:
+        paths[f"{kind.plural}/scale"] = ScaleREST(store)
+    return paths
+
+
+def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind:
+    accepted = definition.accepted
+    rules = ObjectRules(type=of_type, scale=version.scale)
+    kind = Kind(
+        group=definition.group,
+        plural=accepted["plural"],
+        kind=accepted["kind"],
+        singular_name=accepted["singular"],
+        list_kind_name=accepted["listKind"],
+        short_names=tuple(accepted.get("shortNames") or ()),
+        categories=tuple(accepted.get("categories") or ()),
+        versions=(version.name,),
+        is_namespaced=definition.is_namespaced,
+        is_ending=definition.is_terminating,
+        custom_type=of_type,
+        strategy=CustomStrategy(rules=rules, has_status=version.has_status),
+        status_strategy=CustomStatusStrategy(rules=rules) if version.has_status else None,
+        scale=_scale(version),
+        deprecation=_deprecation(definition, version),
+    )
+    return replace(kind, stored_as=replace(kind, versions=(definition.storage_version,)))
+
+
+def _scale(version: Version) -> Scale | None:
+    scale = version.scale
+    if scale is None:
+        return None
+    return Scale(
+        spec_replicas=scale["specReplicasPath"].removeprefix("."),
+        status_replicas=scale["statusReplicasPath"].removeprefix("."),
+        selector=scale.get("labelSelectorPath", "").removeprefix("."),
+    )
+
+
+def _deprecation(definition: Definition, version: Version) -> str:
+    """The warning of a version that is going out of use."""
+    if not version.facts.get("deprecated"):
+        return ""
+    warning: str | None = version.facts.get("deprecationWarning")
+    if warning is not None:
+        return warning
+    group, kind = definition.group, definition.accepted["kind"]
+    text = f"{group}/{version.name} {kind} is deprecated"
+    names = [one.name for one in definition.served_versions]
+    better = [
+        one.name for one in definition.served_versions[: names.index(version.name)] if not one.facts.get("deprecated")
+    ]
+    return f"{text}; use {group}/{better[0]} {kind}" if better else text

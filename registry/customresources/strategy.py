@@ -1,0 +1,69 @@
+"""The strategies of custom resources: what their definition says of subresources and values.
+
+Must hold: a strategy knows one version; its rules see objects as that version has them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from registry.customresources import object_rules
+from registry.customresources.object_rules import ObjectRules
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import object_meta
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomStrategy(Strategy):
+    """The behaviour of the resource itself."""
+
+    rules: ObjectRules
+    has_generation: bool = True
+    allows_unconditional_update: bool = False
+
+    def is_changed(self, new: Object, old: Object) -> bool:
+        return _without_metadata(new) != _without_metadata(old)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return self.rules.validate(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return object_meta.validate_update(new["metadata"], old["metadata"]) + self.rules.validate_update(new, old)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return object_rules.finalizer_warnings(obj, None)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return object_rules.finalizer_warnings(new, old)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomStatusStrategy(Strategy):
+    """The behaviour of /status: nothing but the status changes."""
+
+    rules: ObjectRules
+    allows_unconditional_update: bool = False
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        status, managed = new.get("status"), new["metadata"].get("managedFields")
+        has_status = "status" in new
+        new.clear()
+        new.update(old)
+        new["metadata"] = {**old["metadata"]}
+        if managed is not None:
+            new["metadata"]["managedFields"] = managed
+        else:
+            new["metadata"].pop("managedFields", None)
+        if has_status:
+            new["status"] = status
+        else:
+            new.pop("status", None)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        found = object_meta.validate_update(new["metadata"], old["metadata"])
+        return found + self.rules.validate_status_update(new, old)
+
+
+def _without_metadata(obj: Object) -> dict[str, Any]:
+    return {name: value for name, value in obj.items() if name != "metadata"}
