@@ -220,7 +220,7 @@ def generate_name(prefix: str) -> str:
 
 
 def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
-    """Put the request's namespace on the object, or refuse one that says another."""
+    """Put the request's namespace on the object, or take it off one that has none; refuse one that says another."""
     wanted = request.namespace if kind.is_namespaced else ""
     metadata = obj["metadata"]
     given = metadata.get("namespace", "")
@@ -246,6 +246,8 @@ def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Obje
     strategy.canonicalize(obj)
 
 
+    else:
+        del metadata["namespace"]
 def before_update(kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, now: float) -> None:
     """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
     context = request.strategy_context(now)
