@@ -4,13 +4,33 @@ from typing import Any
 
 from registry import objects
 from registry.printing import ages, formats
-from registry.printing.columns import AGE, NAME, Column, Columns, count, table_of, text, value
+from registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, text, value
 from storage.stored_object import Object
 
 CONFIG_MAPS = table_of(
     NAME,
     (Column(name="Data", field="core.v1.ConfigMap.data"), count("data", "binaryData")),
     AGE,
+)
+
+
+def _health(member: str) -> Cell:
+    """What the condition of health says."""
+
+    def cell(status: Object, _now: float) -> str:
+        found: Object = next((one for one in status.get("conditions") or () if one.get("type") == "Healthy"), {})
+        if member != "status":
+            return str(found.get(member) or "")
+        return {None: "Unknown", "True": "Healthy"}.get(found.get(member), "Unhealthy")
+
+    return cell
+
+
+COMPONENT_STATUSES = table_of(
+    NAME,
+    (Column(name="Status", text="Status of the component conditions"), _health("status")),
+    (Column(name="Message", text="Message of the component conditions"), _health("message")),
+    (Column(name="Error", text="Error of the component conditions"), _health("error")),
 )
 SECRETS = table_of(
     NAME,

@@ -24,6 +24,7 @@ from registry.printing.columns import BY_AGE, BY_TIME, Columns
 
 _GROUPS: Mapping[str, Mapping[str, Columns]] = {
     "": {
+        "ComponentStatus": core.COMPONENT_STATUSES,
         "ConfigMap": core.CONFIG_MAPS,
         "Endpoints": services.ENDPOINTS,
         "Event": core.EVENTS,
