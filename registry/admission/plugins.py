@@ -12,6 +12,7 @@ from registry.admission.interface import Chain, Plugin
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
 from registry.admission.priority import Priority
 from registry.config import Config
+from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.core.namespaces import NAMESPACES
 from registry.generic.provider import resource_of
 from registry.rest import Foundation
@@ -38,7 +39,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("LimitRanger"),
     Row("ServiceAccount"),
     Row("NodeRestriction", is_default=False),
-    Row("TaintNodesByCondition"),
+    Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", is_default=False),
     Row("ImagePolicyWebhook", is_default=False),
     Row("PodSecurity"),
