@@ -24,12 +24,12 @@ class ConfigMapStrategy(Strategy):
         errors += data.validate_keys(binaries, "binaryData")
         size = sum(len(value.encode()) for value in texts.values()) + data.bytes_in_base64(binaries)
         if size > data.LIMIT:
-            errors.append(field.too_long("", data.LIMIT))
+            errors.append(field.too_long("[]", data.LIMIT))
         return errors
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        return errors + data.validate_frozen(new, old, ("data", "binaryData")) + self.validate(context, new)
+        return errors + data.validate_frozen(new, old, ("data", "binaryData")) + self.validate_again(context, new)
 
 
 CONFIGMAPS = Kind(group="", plural="configmaps", kind="ConfigMap", short_names=("cm",), strategy=ConfigMapStrategy())

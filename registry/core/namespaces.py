@@ -1,38 +1,104 @@
 """Namespaces: they carry their name as a label, begin Active, and wait for the `kubernetes` finalizer to go.
 
-The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize changes it.
+The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize changes it. How a namespace begins to end
+is in namespaces_deletion.py.
 """
 
 from dataclasses import dataclass
 
+from registry import objects
 from registry.fields import text
 from registry.kind import ALL_VERBS, Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import names
+from registry.validation import field, names, object_meta
+from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINALIZER = "kubernetes"
+ACTIVE, TERMINATING = "Active", "Terminating"
+
+_FINALIZERS = "spec.finalizers"
+_PHASE_DETAIL = "may only be '{}' if `deletionTimestamp` is {}empty"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamespaceStrategy(Strategy):
     """What a namespace begins with and keeps."""
 
+    def default(self, obj: Object) -> None:
+        if obj["metadata"].get("name"):
+            _label(obj)
+        if not objects.get(obj, "status.phase"):
+            objects.put(obj, "status.phase", ACTIVE)
+
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        finalizers = obj.setdefault("spec", {}).get("finalizers") or []
+        finalizers = objects.get(obj, _FINALIZERS) or []
         if FINALIZER not in finalizers:
-            obj["spec"]["finalizers"] = [*finalizers, FINALIZER]
-        obj["status"] = {"phase": "Active"}
+            objects.put(obj, _FINALIZERS, [*finalizers, FINALIZER])
+        obj["status"] = {"phase": ACTIVE}
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
-        new.setdefault("spec", {})["finalizers"] = (old.get("spec") or {}).get("finalizers")
+        objects.put(new, _FINALIZERS, objects.get(old, _FINALIZERS))
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj)
+        for name in objects.get(obj, _FINALIZERS) or ():
+            errors += object_meta.validate_finalizer(name, _FINALIZERS)
+        return errors
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate_again(context, new) + super().validate_update(context, new, old)
 
     def canonicalize(self, obj: Object) -> None:
-        metadata = obj["metadata"]
-        metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: metadata["name"]}
+        _label(obj)
 
+    def is_held(self, obj: Object) -> bool:
+        return bool(objects.get(obj, _FINALIZERS))
+
+
+def _label(obj: Object) -> None:
+    metadata = obj["metadata"]
+    metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: metadata["name"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespaceStatusStrategy(StatusStrategy):
+    """The phase follows from the deletion; whoever ends namespaces reports conditions."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        is_ending = bool(new["metadata"].get("deletionTimestamp"))
+        wanted = TERMINATING if is_ending else ACTIVE
+        phase = objects.get(new, "status.phase", "")
+        if phase != wanted:
+            detail = _PHASE_DETAIL.format(wanted, "not " if is_ending else "")
+            errors.append(field.invalid("status.Phase", phase, detail))
+        return errors
+
+    def canonicalize(self, obj: Object) -> None:
+        _label(obj)
+
+    def is_held(self, obj: Object) -> bool:
+        return bool(objects.get(obj, _FINALIZERS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespaceFinalizeStrategy(NamespaceStrategy):
+    """/finalize: the one place where the finalizers of the spec change."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        new["status"] = old.get("status")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = object_meta.validate_update(new["metadata"], old["metadata"])
+        for index, name in enumerate(objects.get(new, _FINALIZERS) or ()):
+            errors += object_meta.validate_finalizer(name, f"{_FINALIZERS}[{index}]")
+        return errors
+
+
+FINALIZE_STRATEGY = NamespaceFinalizeStrategy(check_name=names.is_dns_label)
 
 NAMESPACES = Kind(
     group="",
@@ -42,7 +108,7 @@ NAMESPACES = Kind(
     short_names=("ns",),
     verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
     strategy=NamespaceStrategy(has_status=True, check_name=names.is_dns_label),
-    status_strategy=StatusStrategy(),
+    status_strategy=NamespaceStatusStrategy(),
     returns_deleted_object=True,
     fields={"status.phase": text("status.phase")},
 )

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import orjson
 
-from registry import objects
-from registry.core import data
+from registry import json_errors, objects
+from registry.core import data, key_pairs
 from registry.fields import text
 from registry.kind import Kind
+from registry.schema.leaves import json_type
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import field, object_meta
 from registry.validation.field import FieldError
@@ -19,11 +20,13 @@ OPAQUE = "Opaque"
 SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - the name of a type
 _SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
 
+_TLS = "kubernetes.io/tls"
+_SSH_AUTH = "kubernetes.io/ssh-auth"
+_SSH_KEY = "ssh-privatekey"
 _REQUIRED_KEYS: Mapping[str, Sequence[str]] = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
-    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
-    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    _TLS: ("tls.crt", "tls.key"),
 }
 """The keys that a type demands."""
 _JSON_TYPES = frozenset({"kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson"})
@@ -35,13 +38,12 @@ _BASIC_AUTH_KEYS = ("username", "password")
 class SecretStrategy(Strategy):
     """The type says which keys there must be, and never changes."""
 
-    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        _settle(obj)
-
-    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        if not new.get("type"):
-            new["type"] = old.get("type", OPAQUE)
-        _settle(new)
+    def default(self, obj: Object) -> None:
+        if not obj.get("type"):
+            obj["type"] = OPAQUE
+        if plain := obj.pop("stringData", None):
+            encoded = {name: base64.b64encode(value.encode()).decode() for name, value in plain.items()}
+            obj["data"] = {**(obj.get("data") or {}), **encoded}
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         values = obj.get("data") or {}
@@ -54,20 +56,21 @@ class SecretStrategy(Strategy):
         errors = super().validate_update(context, new, old)
         if new.get("type") != old.get("type"):
             errors.append(field.invalid("type", new.get("type", ""), object_meta.IMMUTABLE))
-        return errors + data.validate_frozen(new, old, ("data",)) + self.validate(context, new)
+        return errors + data.validate_frozen(new, old, ("data",)) + self.validate_again(context, new)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        if obj.get("type") != _TLS:
+            return []
+        values = obj.get("data") or {}
+        found = key_pairs.describe(*(base64.b64decode(values.get(name) or "") for name in _REQUIRED_KEYS[_TLS]))
+        return [found] if found else []
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return self.warnings_on_create(context, new)
 
 
-def _settle(secret: Object) -> None:
-    """Default the type, and take over what clients wrote in plain text."""
-    if not secret.get("type"):
-        secret["type"] = OPAQUE
-    if plain := secret.pop("stringData", None):
-        encoded = {name: base64.b64encode(value.encode()).decode() for name, value in plain.items()}
-        secret["data"] = {**(secret.get("data") or {}), **encoded}
-
-
-def _validate_type(secret: Object, values: Mapping[str, str]) -> list[FieldError]:
-    secret_type = secret["type"]
+def _validate_type(secret: Object, values: Mapping[str, str | None]) -> list[FieldError]:
+    secret_type = secret.get("type", "")
     if secret_type == SERVICE_ACCOUNT_TOKEN:
         annotations = objects.get(secret, "metadata.annotations", {})
         path = f"metadata.annotations[{_SERVICE_ACCOUNT_NAME}]"
@@ -75,19 +78,23 @@ def _validate_type(secret: Object, values: Mapping[str, str]) -> list[FieldError
     if secret_type == _BASIC_AUTH:
         has_any = any(key in values for key in _BASIC_AUTH_KEYS)
         return [] if has_any else [field.required(f"data[{key}]") for key in _BASIC_AUTH_KEYS]
+    if secret_type == _SSH_AUTH:
+        return [] if values.get(_SSH_KEY) else [field.required(f"data[{_SSH_KEY}]")]
     missing = [key for key in _REQUIRED_KEYS.get(secret_type, ()) if key not in values]
     errors = [field.required(f"data[{key}]") for key in missing]
     if secret_type in _JSON_TYPES and not missing:
-        errors += _validate_json(values, _REQUIRED_KEYS[secret_type][0])
+        key = _REQUIRED_KEYS[secret_type][0]
+        errors += _validate_json(base64.b64decode(values[key] or ""), f"data[{key}]")
     return errors
 
 
-def _validate_json(values: Mapping[str, str], key: str) -> list[FieldError]:
-    try:
-        orjson.loads(base64.b64decode(values[key]))
-    except ValueError as exc:
-        return [field.invalid(f"data[{key}]", "<secret contents redacted>", str(exc))]
-    return []
+def _validate_json(text: bytes, path: str) -> list[FieldError]:
+    wrong = json_errors.describe(text)
+    if not wrong:
+        value = orjson.loads(text)
+        if not isinstance(value, dict | None):
+            wrong = f"json: cannot unmarshal {json_type(value)} into Go value of type map[string]interface {{}}"
+    return [field.invalid(path, "<secret contents redacted>", wrong)] if wrong else []
 
 
 SECRETS = Kind(group="", plural="secrets", kind="Secret", strategy=SecretStrategy(), fields={"type": text("type")})

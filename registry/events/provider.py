@@ -1,14 +1,11 @@
 """The events.k8s.io group: core events in another shape."""
 
-from registry.core.provider import EVENT_TTL_SECONDS, EVENTS
+from registry.core.events import EVENTS, INVOLVED, TTL_SECONDS, EventStrategy
 from registry.events.conversion import CONVERSION
 from registry.generic.provider import KindsProvider
 from registry.kind import Kind
-from registry.strategy import GarbageCollection, Strategy
 
 GROUP = "events.k8s.io"
-
-_REGARDING = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
 KINDS = (
     Kind(
@@ -16,14 +13,14 @@ KINDS = (
         plural="events",
         kind="Event",
         short_names=("ev",),
-        strategy=Strategy(allows_create_on_update=True, garbage_collection=GarbageCollection.UNSUPPORTED),
+        strategy=EventStrategy(is_strict=True),
         field_aliases={
             "reason": "reason",
             "type": "type",
             "reportingController": "reportingComponent",
-            **{f"regarding.{name}": f"involvedObject.{name}" for name in _REGARDING},
+            **{f"regarding.{name}": f"involvedObject.{name}" for name in INVOLVED},
         },
-        ttl_seconds=EVENT_TTL_SECONDS,
+        ttl_seconds=TTL_SECONDS,
         conversions={"v1": CONVERSION},
         stored_as=EVENTS,
     ),

@@ -1,59 +1,20 @@
 """The storage.k8s.io group: its kinds."""
 
 from registry.generic.provider import KindsProvider
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy
-
-GROUP = "storage.k8s.io"
+from registry.storageclasses.csidrivers import CSIDRIVERS
+from registry.storageclasses.csinodes import CSINODES
+from registry.storageclasses.csistoragecapacities import CSISTORAGECAPACITIES
+from registry.storageclasses.storageclasses import STORAGECLASSES
+from registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
+from registry.storageclasses.volumeattributesclasses import VOLUMEATTRIBUTESCLASSES
 
 KINDS = (
-    Kind(
-        group=GROUP,
-        plural="csidrivers",
-        kind="CSIDriver",
-        is_namespaced=False,
-        strategy=Strategy(has_generation=True, allows_unconditional_update=False),
-        returns_deleted_object=True,
-    ),
-    Kind(
-        group=GROUP,
-        plural="csinodes",
-        kind="CSINode",
-        is_namespaced=False,
-        strategy=Strategy(allows_unconditional_update=False),
-        returns_deleted_object=True,
-    ),
-    Kind(
-        group=GROUP,
-        plural="csistoragecapacities",
-        kind="CSIStorageCapacity",
-        strategy=Strategy(allows_unconditional_update=False),
-    ),
-    Kind(
-        group=GROUP,
-        plural="storageclasses",
-        kind="StorageClass",
-        is_namespaced=False,
-        short_names=("sc",),
-        returns_deleted_object=True,
-    ),
-    Kind(
-        group=GROUP,
-        plural="volumeattachments",
-        kind="VolumeAttachment",
-        is_namespaced=False,
-        strategy=Strategy(has_status=True, allows_unconditional_update=False),
-        status_strategy=StatusStrategy(allows_unconditional_update=False),
-        returns_deleted_object=True,
-    ),
-    Kind(
-        group=GROUP,
-        plural="volumeattributesclasses",
-        kind="VolumeAttributesClass",
-        is_namespaced=False,
-        short_names=("vac",),
-        returns_deleted_object=True,
-    ),
+    CSIDRIVERS,
+    CSINODES,
+    CSISTORAGECAPACITIES,
+    STORAGECLASSES,
+    VOLUMEATTACHMENTS,
+    VOLUMEATTRIBUTESCLASSES,
 )
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+PROVIDER = KindsProvider(group="storage.k8s.io", kinds=KINDS)

@@ -72,7 +72,12 @@ def show(value: Any) -> str:
         return quote(value)
     if isinstance(value, float):
         return gotext.float_text(value)
-    return orjson.dumps(value).decode().translate(_GO_ESCAPES)
+    return escaped(orjson.dumps(value).decode())
+
+
+def escaped(text: str) -> str:
+    """JSON as Go writes it."""
+    return text.translate(_GO_ESCAPES)
 
 
 _GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}

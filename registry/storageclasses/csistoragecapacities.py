@@ -1,0 +1,58 @@
+"""CSI storage capacities: how much a driver can still give in a part of the cluster."""
+
+from dataclasses import dataclass
+
+from registry.kind import Kind
+from registry.schema import quantity
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import field, label_selectors, names, node_labels, object_meta
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class CSIStorageCapacityStrategy(Strategy):
+    """Of what class and where never changes."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate(obj, None)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        metadata = new["metadata"]
+        errors = object_meta.validate(metadata, is_namespaced=True, check_name=self.check_name)
+        errors += object_meta.validate_builtin_finalizers(metadata.get("finalizers") or ())
+        errors += _validate(new, old) + super().validate_update(context, new, old)
+        return errors + [
+            field.invalid(name, new.get(name), object_meta.IMMUTABLE)
+            for name in ("nodeTopology", "storageClassName")
+            if new.get(name) != old.get(name)
+        ]
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return node_labels.warn_of_selector(obj.get("nodeTopology"), "nodeTopology")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return self.warnings_on_create(context, new)
+
+
+def _validate(obj: Object, old: Object | None) -> list[FieldError]:
+    topology, storage_class = obj.get("nodeTopology"), obj.get("storageClassName", "")
+    before = (old or {}).get("nodeTopology")
+    is_lenient = before is not None and bool(label_selectors.validate(before, ""))
+    errors = []
+    if topology is not None:
+        errors += label_selectors.validate(topology, "nodeTopology", allows_invalid_values=is_lenient)
+    messages = names.is_dns_subdomain(storage_class, False)
+    errors += [field.invalid("storageClassName", storage_class, message) for message in messages]
+    capacity = obj.get("capacity")
+    if capacity is not None and quantity.parse(capacity).digits < 0:
+        errors.append(field.invalid("capacity", capacity, "must be greater than or equal to 0"))
+    return errors
+
+
+CSISTORAGECAPACITIES = Kind(
+    group="storage.k8s.io",
+    plural="csistoragecapacities",
+    kind="CSIStorageCapacity",
+    strategy=CSIStorageCapacityStrategy(allows_unconditional_update=False),
+)

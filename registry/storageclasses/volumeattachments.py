@@ -1,0 +1,101 @@
+"""Volume attachments: that a volume is to be attached to a node, and whether it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.core import volume_specs
+from registry.core.pods_validation import volume_sources
+from registry.kind import Kind
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import field, internal, names, object_meta
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_MAX_METADATA_BYTES = 256 * 1024
+_MAX_MESSAGE_BYTES = 1024
+_ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeAttachmentStrategy(Strategy):
+    """The spec never changes."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new)
+        before, after = (internal.form("storage.VolumeAttachmentSpec", one.get("spec") or {}) for one in (old, new))
+        if before != after:
+            errors.append(field.invalid("spec", after, object_meta.IMMUTABLE))
+        return errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeAttachmentStatusStrategy(StatusStrategy):
+    """What the attacher reports."""
+
+    allows_unconditional_update: bool = False
+    keeps_metadata: bool = True
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate_again(context, new)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate(obj)
+
+
+def _source(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    source: Mapping[str, Any] = spec.get("source") or {}
+    return source
+
+
+def _validate(obj: Object) -> list[FieldError]:
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    errors = volume_sources.validate_csi_driver(spec.get("attacher", ""), "spec.attacher")
+    errors += _validate_source(_source(spec), "spec.source")
+    node, volume = spec.get("nodeName", ""), _source(spec).get("persistentVolumeName")
+    errors += [field.invalid("spec.nodeName", node, message) for message in names.is_dns_subdomain(node, False)]
+    metadata = status.get("attachmentMetadata") or {}
+    if sum(len(key.encode()) + len((value or "").encode()) for key, value in metadata.items()) > _MAX_METADATA_BYTES:
+        errors.append(field.too_long("status.attachmentMetadata", _MAX_METADATA_BYTES))
+    for name in ("attachError", "detachError"):
+        errors += _validate_failure(status.get(name) or {}, f"status.{name}")
+    if volume is not None:
+        messages = names.is_dns_subdomain(volume, False)
+        errors += [field.invalid("spec.source.persistentVolumeName", volume, message) for message in messages]
+    return errors
+
+
+def _validate_source(source: Mapping[str, Any], path: str) -> list[FieldError]:
+    inline, volume = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
+    if inline is None and volume is None:
+        return [field.required(path, _ONE_SOURCE)]
+    if inline is not None and volume is not None:
+        return [field.forbidden(path, _ONE_SOURCE)]
+    if inline is not None:
+        return volume_specs.validate_inline(inline, f"{path}.inlineVolumeSpec")
+    detail = "must specify non empty persistentVolumeName"
+    return [] if volume else [field.required(f"{path}.persistentVolumeName", detail)]
+
+
+def _validate_failure(failure: Mapping[str, Any], path: str) -> list[FieldError]:
+    errors = []
+    if len(failure.get("message", "").encode()) > _MAX_MESSAGE_BYTES:
+        errors.append(field.too_long(f"{path}.message", _MAX_METADATA_BYTES))
+    code = failure.get("errorCode")
+    if code is not None and code < 0:
+        errors.append(field.invalid(f"{path}.errorCode", code, f"must be between 0 and {2**31 - 1}, inclusive"))
+    return errors
+
+
+VOLUMEATTACHMENTS = Kind(
+    group="storage.k8s.io",
+    plural="volumeattachments",
+    kind="VolumeAttachment",
+    is_namespaced=False,
+    strategy=VolumeAttachmentStrategy(has_status=True, allows_unconditional_update=False),
+    status_strategy=VolumeAttachmentStatusStrategy(),
+    returns_deleted_object=True,
+)
