@@ -23,6 +23,7 @@ from registry.config import Config
 from registry.kind import Kind
 from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, check_delete
+from registry.patch.apply.manager import FieldManager
 from registry.quoting import quote
 from registry.schema import Catalog
 from registry.strategy import Strategy, StrategyContext
@@ -50,12 +51,16 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Who asks, in which namespace, in which version. `warn` adds a Warning to the answer."""
+    """Who asks, in which namespace, in which version. `warn` adds a Warning to the answer.
+
+    manager: who writes, unless the options say it; the server itself where no client is named.
+    """
 
     user: UserInfo
     version: str
     warn: Callable[[str], None]
     namespace: str = ""
+    manager: str = "kube-apiserver"
 
     def strategy_context(self, now: float) -> StrategyContext:
         """What strategies may know of it, at a time."""
@@ -66,11 +71,13 @@ class Request:
 class UpdatedObject:
     """The wanted state, made from the present one (None when there is none yet): a PUT's body, or a patch.
 
-    `make` is called again after a conflict and returns an object that the Store then owns.
+    `make` is called again after a conflict and returns an object that the Store then owns. knows_managers: its managed
+    fields are those after the update already.
     """
 
     make: Callable[[StoredObject | None], Awaitable[Object]]
     preconditions: Preconditions | None = None
+    knows_managers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,10 @@ class Updater(RESTStorage, Protocol):
         """`force_create` makes a missing object whatever the kind says. Raises NotFound, Conflict, Invalid."""
         ...
 
+    def field_manager(self, version: str) -> FieldManager:
+        """Who looks after the owners of fields on this path, and carries out applies."""
+        ...
+
 
 class Deleter(RESTStorage, Protocol):
     """Removes objects, one at a time or all that are selected."""
@@ -199,11 +210,16 @@ def timestamp(when: float) -> str:
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def wipe_system_fields(metadata: dict[str, Any]) -> None:
+    """Take off what a client cannot say of a new object."""
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+        metadata.pop(name, None)
+
+
 def fill_system_fields(obj: Object, *, now: float) -> None:
     """Give a new object its uid and creation time; what a client says of them does not count."""
     metadata = obj["metadata"]
-    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
-        metadata.pop(name, None)
+    wipe_system_fields(metadata)
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = timestamp(now)
 
@@ -230,6 +246,8 @@ def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
         raise errors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
     if wanted:
         metadata["namespace"] = wanted
+    else:
+        del metadata["namespace"]
 
 
 def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, now: float) -> None:
@@ -246,8 +264,6 @@ def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Obje
     strategy.canonicalize(obj)
 
 
-    else:
-        del metadata["namespace"]
 def before_update(kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, now: float) -> None:
     """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
     context = request.strategy_context(now)

@@ -4,6 +4,7 @@ Must hold: the media type is looked at before anything else, the object before t
 state that it replaces, so it is applied again after a conflict.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from aiohttp import hdrs, web
@@ -11,8 +12,9 @@ from aiohttp import hdrs, web
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
 from apiserver.handlers import output
-from apiserver.handlers.patch_types import Apply, Patch, patch_type
-from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.apply import AppliedConfiguration
+from apiserver.handlers.patch_types import Patch, Transform, patch_type
+from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
 from registry import errors, rest
 from registry.errors import BadRequest
@@ -23,16 +25,23 @@ from storage.stored_object import Object, StoredObject
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
     """Read the patch and update."""
-    apply = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
+    transform = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
     chosen = output.negotiated(request, served)
     body = await bodies.read(request)
     options = parameters.patch_options(context.query)
-    check_patch(options, is_apply=False)
+    is_apply = transform is None
+    check_patch(options, is_apply=is_apply)
     patch = Patch(body, options.field_validation, context.warnings.add)
-    asked, name = rest_request(context, served), context.info.name
-    updated = UpdatedObject(_Patched(apply, patch, served, asked, name).make)
-    result = await served.storage.update(asked, name, updated, _update_options(options))
-    return await output.respond_object(request, context, served, result.stored, chosen)
+    asked, name = write_request(request, context, served), context.info.name
+    make: _Make
+    if transform is None:
+        make = AppliedConfiguration(patch, served, options.field_manager, force=bool(options.force)).make
+    else:
+        make = _Patched(transform, patch, served, name).make
+    updated = UpdatedObject(_Named(make, served, asked, name).make, knows_managers=is_apply)
+    result = await served.storage.update(asked, name, updated, _update_options(options), force_create=is_apply)
+    status = 201 if result.is_created else 200
+    return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 
 
 def _update_options(options: PatchOptions) -> UpdateOptions:
@@ -41,20 +50,39 @@ def _update_options(options: PatchOptions) -> UpdateOptions:
     )
 
 
+_Make = Callable[[StoredObject | None], Awaitable[Object]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Patched:
-    """The present object after the patch, which must still be the object of the URL."""
+    """The present object after the patch."""
 
-    apply: Apply
+    transform: Transform
     patch: Patch
     served: Served[Updater]
-    request: Request
     name: str
 
     async def make(self, current: StoredObject | None) -> Object:
         if current is None:
             raise errors.NotFound(self.served.resource, self.name)
-        obj = self.apply(self.patch, self.served, current)
+        return self.transform(self.patch, self.served, current)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What has been made, which must be the object of the URL."""
+
+    make_any: _Make
+    served: Served[Updater]
+    request: Request
+    name: str
+
+    async def make(self, current: StoredObject | None) -> Object:
+        obj = await self.make_any(current)
+        uid = obj["metadata"].get("uid")
+        if current is None and uid:
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise errors.Conflict(self.served.resource, self.name, why=why)
         rest.settle_namespace(obj, self.request, self.served.kind)
         self._check_name(obj["metadata"].get("name", ""))
         return obj

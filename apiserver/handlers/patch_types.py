@@ -45,7 +45,7 @@ class Patch:
         return Report(strict_errors, self.field_validation, self.warn)
 
 
-Apply = Callable[[Patch, Served[Any], StoredObject], Object]
+Transform = Callable[[Patch, Served[Any], StoredObject], Object]
 """Makes the new hub object. Raises BadRequest, Invalid, Unprocessable, RequestEntityTooLarge."""
 
 
@@ -67,19 +67,23 @@ def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: Stor
         raise BadRequest(TOO_DEEP) from None
 
 
-_OF_CUSTOM_KINDS: Mapping[str, Apply] = {
+_APPLY = {"application/apply-patch+yaml": None}
+_OF_CUSTOM_KINDS: Mapping[str, Transform | None] = {
     "application/json-patch+json": apply_json_patch,
     "application/merge-patch+json": apply_merge_patch,
+    **_APPLY,
 }
-"""By media type, in the order in which errors list them."""
-_PATCH_TYPES: Mapping[str, Apply] = {
-    **_OF_CUSTOM_KINDS,
+"""By media type, in the order in which errors list them. What is applied is a matter for the owners of fields."""
+_PATCH_TYPES: Mapping[str, Transform | None] = {
+    "application/json-patch+json": apply_json_patch,
+    "application/merge-patch+json": apply_merge_patch,
     "application/strategic-merge-patch+json": apply_strategic_merge_patch,
+    **_APPLY,
 }
 
 
-def patch_type(content_type: str, kind: Kind) -> Apply:
-    """What understands a body. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
+def patch_type(content_type: str, kind: Kind) -> Transform | None:
+    """What understands a body; None when it is to be applied. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
 
     The paths of kinds with Go types refuse what none of their patches is, before anything is listed.
     """
@@ -87,10 +91,10 @@ def patch_type(content_type: str, kind: Kind) -> Apply:
     media_types = [part.partition(";")[0].strip() for part in content_type.split(",")]
     if not kind.is_custom and known.keys().isdisjoint(media_types):
         raise errors.RouteUnsupportedMediaType
-    apply = known.get(content_type.partition(";")[0])
-    if apply is None:
+    media_type = content_type.partition(";")[0]
+    if media_type not in known:
         raise errors.UnsupportedMediaType(known)
-    return apply
+    return known[media_type]
 
 
 _Patched = tuple[Any, Sequence[str]]

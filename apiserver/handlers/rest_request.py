@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from aiohttp import hdrs, web
+
 from apiserver.context import RequestContext
 from apiserver.handlers.served import Served
+from registry.generic.field_managers import manager_of
 from registry.rest import Request
 
 
@@ -14,4 +17,15 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
         version=served.version,
         warn=context.warnings.add,
         namespace=context.info.namespace,
+    )
+
+
+def write_request(request: web.BaseRequest, context: RequestContext, served: Served[Any]) -> Request:
+    """The registry's view of a request that writes: its client owns what it writes."""
+    return Request(
+        user=context.user,
+        version=served.version,
+        warn=context.warnings.add,
+        namespace=context.info.namespace,
+        manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
     )

@@ -8,6 +8,7 @@ paths of a Kind, in all versions, share one Store, and so one cache.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from registry.generic.field_managers import field_managers
 from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
 from registry.generic.store import Hooks, Store
@@ -62,6 +63,7 @@ def open_store(kind: Kind, environment: Environment) -> Store:
         canonical=_canonical(kind.stored_as or kind, environment.types),
         admission=environment.admission,
         clock=environment.clock,
+        managers=field_managers(kind, environment.types, environment.clock),
     )
 
 

@@ -10,16 +10,18 @@ from typing import Any
 
 from registry import errors, objects
 from registry.admission.interface import Admission, Attributes, Operation
+from registry.generic.field_managers import SCALE
 from registry.generic.store import Store
 from registry.kind import Kind, Scale
 from registry.names import GroupKind, GroupResource, GroupVersionKind
 from registry.options import UpdateOptions
+from registry.patch.apply import elements
+from registry.patch.apply import scale as owners
+from registry.patch.apply.manager import FieldManager
 from registry.rest import Request, Updated, UpdatedObject
 from registry.validation import field
 from registry.validation.errors import invalid_of
 from storage.stored_object import Object, Reader, StoredObject
-
-SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -57,13 +59,21 @@ class ScaleREST:
         async def make(current: StoredObject | None) -> Object:
             if current is None:
                 raise errors.NotFound(self._resource, name)
-            old = self._scale_of(current)
-            new = await updated.make(old)
-            await self._mutate(request, name, new=new, old=old.decode(), options=options)
-            return self._parent_with(current.decode(), new)
+            parent = current.decode()
+            stored = self._owned_scale_of(current, parent)
+            new, old = await updated.make(stored), stored.decode()
+            if self._parent.managers is not None and not updated.knows_managers:
+                manager = options.field_manager or request.manager
+                self.field_manager(request.version).track(old, new, manager)
+            await self._mutate(request, name, new=new, old=old, options=options)
+            return self._parent_with(parent, new, request.version)
 
-        result = await self._parent.update(request, name, UpdatedObject(make), options)
+        result = await self._parent.update(request, name, UpdatedObject(make, knows_managers=True), options)
         return Updated(self._scale_of(result.stored))
+
+    def field_manager(self, version: str) -> FieldManager:
+        assert self._parent.managers is not None
+        return self._parent.managers.of_scale()
 
     @property
     def _resource(self) -> GroupResource:
@@ -72,11 +82,25 @@ class ScaleREST:
     def _scale_of(self, parent: StoredObject) -> StoredObject:
         return StoredObject.of(parent.key, parent.revision, scale_of(parent.decode(), self._paths), _READER)
 
+    def _owned_scale_of(self, stored: StoredObject, parent: Object) -> StoredObject:
+        """The Scale of an object, with the owners of its replicas: only writes look at them."""
+        scale = scale_of(parent, self._paths)
+        entries = owners.entries_of_scale(parent["metadata"].get("managedFields") or (), self._replicas)
+        if entries:
+            scale["metadata"]["managedFields"] = entries
+        return StoredObject.of(stored.key, stored.revision, scale, _READER)
+
+    @property
+    def _replicas(self) -> owners.Paths:
+        """Where each version has the replicas."""
+        path = tuple(map(elements.field, self._paths.spec_replicas.split(".")))
+        return {self.kind.api_version(version): path for version in self.kind.versions}
+
     async def _mutate(self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions) -> None:
         attributes = self._parent.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._admission.mutate(replace(attributes, kind=SCALE))
 
-    def _parent_with(self, parent: Object, scale: Object) -> Object:
+    def _parent_with(self, parent: Object, scale: Object, version: str) -> Object:
         metadata = parent["metadata"]
         replicas = objects.get(scale, "spec.replicas", 0)
         if replicas < 0:
@@ -88,6 +112,12 @@ class ScaleREST:
             raise errors.Conflict(self._resource, metadata["name"], why=why)
         objects.put(parent, self._paths.spec_replicas, replicas)
         metadata["resourceVersion"] = scale["metadata"].get("resourceVersion", "")
+        metadata["managedFields"] = owners.entries_of_parent(
+            scale["metadata"].get("managedFields") or (),
+            metadata.get("managedFields") or (),
+            self._replicas,
+            self.kind.api_version(version),
+        )
         return parent
 
 

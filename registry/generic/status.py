@@ -7,6 +7,7 @@ from registry.generic.store import Store
 from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.options import UpdateOptions
+from registry.patch.apply.manager import FieldManager
 from registry.rest import Request, Updated, UpdatedObject
 from registry.strategy import Strategy
 from storage.stored_object import StoredObject
@@ -24,6 +25,9 @@ class SubresourceREST:
 
     def object_kind(self, version: str) -> GroupVersionKind:
         return self._store.object_kind(version)
+
+    def field_manager(self, version: str) -> FieldManager:
+        return self._store.field_manager(version)
 
     async def get(self, request: Request, name: str, *, resource_version: int | None = None) -> StoredObject:
         return await self._store.get(request, name, resource_version=resource_version)

@@ -16,9 +16,12 @@ from registry import errors, owner_references, rest
 from registry.admission.interface import Admission, Attributes, Chain, Operation
 from registry.generic import deletion, interpret
 from registry.generic.deleter import Deleter
+from registry.generic.field_managers import FieldManagers
 from registry.kind import Kind
 from registry.names import GroupKind, GroupVersionKind
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
+from registry.patch.apply import times
+from registry.patch.apply.manager import FieldManager
 from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy
 from registry.validation import field as fields
@@ -119,7 +122,8 @@ def _as_it_is(obj: Object) -> Object:
 class Store:
     """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
 
-    canonical: the one form of a hub object, as it is printed; what is stored is always in it.
+    canonical: the one form of a hub object, as it is printed; what is stored is always in it. managers: who looks after
+    the owners of its fields; None for what is nobody's.
     """
 
     kind: Kind
@@ -129,6 +133,7 @@ class Store:
     canonical: Callable[[Object], Object] = _as_it_is
     hooks: Hooks = field(default_factory=Hooks)
     clock: Clock = field(default_factory=SystemClock)
+    managers: FieldManagers | None = None
     subresource: str = ""
 
     def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
@@ -138,6 +143,11 @@ class Store:
 
     def object_kind(self, version: str) -> GroupVersionKind:
         return GroupVersionKind(self.kind.group, version, self.kind.kind)
+
+    def field_manager(self, version: str) -> FieldManager:
+        """Who looks after the owners of fields on this path."""
+        assert self.managers is not None
+        return self.managers.of(version, self.subresource)
 
     def key(self, request: Request, name: str) -> str:
         """Where an object is kept."""
@@ -169,7 +179,9 @@ class Store:
     # Creating
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
+        rest.wipe_system_fields(obj["metadata"])
         rest.settle_namespace(obj, request, self.kind)
+        self._track(request, None, obj, options)
         attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
         await self._mutate(attributes, obj)
         prefix = "" if _name(obj) else obj["metadata"].get("generateName", "")
@@ -214,13 +226,21 @@ class Store:
         rest.before_create(self.kind, self.strategy, request=request, obj=obj, now=self.clock.now())
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
-        writing = self.storage.create(
-            self.key(request, name), self.canonical(obj), ttl=self.kind.ttl_seconds, dry_run=options.is_dry_run
-        )
-        stored = await self.interpreted(writing, "create", name)
+        try:
+            stored = await self._write_new(request, name, obj, options)
+        except errors.RequestEntityTooLarge:
+            if obj["metadata"].pop("managedFields", None) is None:
+                raise
+            stored = await self._write_new(request, name, obj, options)
         if not options.is_dry_run:
             await self.hooks.after_create(stored)
         return stored
+
+    async def _write_new(self, request: Request, name: str, obj: Object, options: CreateOptions) -> StoredObject:
+        writing = self.storage.create(
+            self.key(request, name), self.canonical(obj), ttl=self.kind.ttl_seconds, dry_run=options.is_dry_run
+        )
+        return await self.interpreted(writing, "create", name)
 
     async def _is_ending(self, attributes: Attributes, request: Request) -> bool:
         """Whether the object that is in the way is about to go."""
@@ -243,7 +263,7 @@ class Store:
         force_create: bool = False,
     ) -> Updated:
         may_create = force_create or self.strategy.allows_create_on_update
-        is_created = False
+        is_created = is_too_large = False
         taken = _Taken()
 
         async def try_update(current: StoredObject | None) -> Update:
@@ -253,22 +273,35 @@ class Store:
             if current is None and not may_create:
                 raise errors.NotFound(self.kind.resource, name)
             new = await updated.make(current)
-            if current is None:
+            old = current.decode() if current is not None else None
+            if not updated.knows_managers:
+                self._track(request, old, new, options)
+            if old is None:
                 await self._prepare_creation(request, name, new, options=options, taken=taken)
             else:
-                old = current.decode()
                 await self._prepare_update(request, name, new=new, old=old, options=options, taken=taken)
+            if is_too_large:
+                new["metadata"].pop("managedFields", None)
             return Update(self.canonical(new), ttl=self.kind.ttl_seconds)
 
         key = self.key(request, name)
         preconditions = updated.preconditions or Preconditions()
-        writing = self.storage.guaranteed_update(
-            key, try_update, ignore_not_found=may_create, preconditions=preconditions, dry_run=options.is_dry_run
-        )
+
+        async def write() -> StoredObject:
+            writing = self.storage.guaranteed_update(
+                key, try_update, ignore_not_found=may_create, preconditions=preconditions, dry_run=options.is_dry_run
+            )
+            return await taken.around(self.interpreted(writing, "update", name))
+
         try:
-            stored = await taken.around(self.interpreted(writing, "update", name))
+            stored = await write()
         except _EmptiedFinalizers as exc:
             return await self._delete_finalized(key, name, exc.obj, preconditions, is_dry_run=options.is_dry_run)
+        except errors.RequestEntityTooLarge:
+            if updated.knows_managers:
+                raise
+            is_too_large = True
+            stored = await write()
         if not options.is_dry_run:
             await (self.hooks.after_create if is_created else self.hooks.after_update)(stored)
         return Updated(stored, is_created)
@@ -300,9 +333,18 @@ class Store:
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
         rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, now=self.clock.now())
+        self._keep_times(new, old)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
             raise _EmptiedFinalizers(new)
+
+    def _keep_times(self, new: Object, old: Object) -> None:
+        """A write that changes nothing but the time of its manager changes nothing."""
+        entries, present = new["metadata"].get("managedFields") or (), old["metadata"].get("managedFields") or ()
+        if times.differ_only_in_time(entries, present):
+            settled = self.canonical({**new, "metadata": {**new["metadata"], "managedFields": present}})
+            if settled == old:
+                new["metadata"]["managedFields"] = present
 
     def _settle(self, new: Object) -> None:
         """Give an object, in place, the form of the stored one with which it is going to be compared."""
@@ -357,6 +399,12 @@ class Store:
             request.warn(warning)
 
     # What all of them need
+
+    def _track(self, request: Request, live: Object | None, new: Object, options: WriteOptions) -> None:
+        """Note on a new object what of it is now its writer's."""
+        if self.managers is not None:
+            manager = self.managers.of(request.version, self.subresource)
+            manager.track(live, new, options.field_manager or request.manager)
 
     async def _mutate(self, attributes: Attributes, obj: Object) -> None:
         await self.admission.mutate(attributes)

@@ -3,12 +3,12 @@
 Must hold: no field is in more than one of the three sets; when all are empty, the values are equal.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from registry.patch.apply import elements, fields
 from registry.patch.apply.elements import Path
-from registry.patch.apply.fields import NOTHING, Fields
+from registry.patch.apply.fields import Fields
 from registry.patch.apply.resets import Resets
 from registry.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
 
@@ -17,18 +17,14 @@ from registry.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
 class Difference:
     """What the second value adds, changes and removes."""
 
-    added: Fields = NOTHING
-    modified: Fields = NOTHING
-    removed: Fields = NOTHING
+    added: Fields = field(default_factory=dict)
+    modified: Fields = field(default_factory=dict)
+    removed: Fields = field(default_factory=dict)
 
     @property
     def changed(self) -> Fields:
         """What is another value than before."""
         return fields.union(self.modified, self.added)
-
-    @property
-    def is_nothing(self) -> bool:
-        return not (self.added or self.modified or self.removed)
 
     def within(self, resets: Resets) -> "Difference":
         """Without what a writer cannot set."""

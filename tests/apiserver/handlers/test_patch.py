@@ -15,6 +15,7 @@ from tests.apiserver.serving import Answer, as_admin, ask, running
 JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
 MAPS = "/api/v1/namespaces/n/configmaps"
 MAP = f"{MAPS}/a"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/n/deployments"
@@ -113,7 +114,7 @@ async def test_a_media_type_that_is_only_listed_is_refused_with_those_that_are_r
     answer = await client.patch({}, f"text/plain, {MERGE}")
 
     assert answer.status == 415
-    assert answer.json["message"].endswith(f"accepted media types include: {JSON_PATCH}, {MERGE}, {STRATEGIC}")
+    assert answer.json["message"].endswith(f"accepted media types include: {JSON_PATCH}, {MERGE}, {STRATEGIC}, {APPLY}")
 
 
 @pytest.mark.parametrize("content_type", [JSON_PATCH, MERGE, STRATEGIC])

@@ -1,0 +1,68 @@
+"""apply: the patch that says what its author wants to own of an object, in YAML.
+
+Must hold: the text is read once, however often the apply is tried; what a strict reader has against it is told after
+what the apply itself finds.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import orjson
+
+from apiserver.handlers.patch_types import Patch
+from apiserver.handlers.served import Served
+from apiserver.serializers import yaml
+from registry.errors import BadRequest
+from registry.patch import documents
+from registry.rest import Updater
+from storage.stored_object import Object, StoredObject
+
+_UNDECODABLE = "error decoding YAML: "
+_THREAD_FROM_BYTES = 16 * 1024
+
+
+@dataclass(slots=True)
+class AppliedConfiguration:
+    """What a configuration makes of the present object, if there is one."""
+
+    patch: Patch
+    served: Served[Updater]
+    manager: str
+    force: bool = field(kw_only=True)
+    _document: yaml.Document | None = None
+
+    async def make(self, current: StoredObject | None) -> Object:
+        """Raises ApplyConflict, BadRequest."""
+        document = await self._read()
+        live = current.decode() if current is not None else None
+        owners = self.served.storage.field_manager(self.served.version)
+        obj = owners.apply(live, _configuration(document), self.manager, force=self.force)
+        self._report(document)
+        return obj
+
+    async def _read(self) -> yaml.Document:
+        """The configuration; a long one does not hold up the event loop."""
+        if self._document is None:
+            text = self.patch.text
+            try:
+                is_short = len(text) < _THREAD_FROM_BYTES
+                self._document = yaml.read(text) if is_short else await asyncio.to_thread(yaml.read, text)
+            except ValueError as exc:
+                raise BadRequest(_UNDECODABLE + str(exc)) from exc
+        return self._document
+
+    def _report(self, document: yaml.Document) -> None:
+        if not document.strict_errors or self.patch.field_validation == "Ignore":
+            return
+        if self.patch.field_validation == "Strict":
+            raise BadRequest(f"error strict decoding YAML: {document.strict_errors[0]}")
+        for error in document.strict_errors:
+            self.patch.warn(error)
+
+
+def _configuration(document: yaml.Document) -> Object:
+    config = orjson.loads(document.json)
+    if mismatch := documents.object_mismatch(config):
+        raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")
+    configuration: Object = config or {}
+    return configuration

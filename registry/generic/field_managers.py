@@ -1,0 +1,105 @@
+"""Field managers of one resource: who looks after the owners of fields, by version and subresource.
+
+Must hold: there is one for each path; nothing of a type is compiled before its first object is written.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from registry import rest
+from registry.kind import Kind
+from registry.names import GroupVersionKind
+from registry.patch.apply.forms import Form, Forms
+from registry.patch.apply.manager import FieldManager
+from registry.patch.apply.resets import resets
+from registry.schema import Catalog, ObjectType
+from registry.view import View
+from storage.clock import Clock
+from storage.stored_object import Object
+
+SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
+
+_MAX_MANAGER_BYTES = 128
+
+
+@lru_cache(maxsize=1024)
+def manager_of(user_agent: str) -> str:
+    """The name of a client that does not say one: what its User-Agent has before the first slash."""
+    name = ""
+    size = 0
+    for char in filter(str.isprintable, user_agent.partition("/")[0]):
+        size += len(char.encode(errors="replace"))
+        if size > _MAX_MANAGER_BYTES:
+            break
+        name += char
+    return name
+
+
+class FieldManagers:
+    """The field managers of a resource. `forms` are all that it is served in."""
+
+    def __init__(self, kind: Kind, forms: Forms, scale: Form, clock: Clock) -> None:
+        self._kind = kind
+        self._forms = forms
+        self._scale = scale
+        self._clock = clock
+        self._managers: dict[tuple[str, str], FieldManager] = {}
+
+    def of(self, version: str, subresource: str = "") -> FieldManager:
+        """The one of a path."""
+        manager = self._managers.get((version, subresource))
+        if manager is None:
+            manager = self._managers[version, subresource] = self._made(version, subresource)
+        return manager
+
+    def of_scale(self) -> FieldManager:
+        """The one of the Scales of its objects."""
+        return FieldManager(self._scale, {self._scale.api_version: self._scale}, self._now, "scale")
+
+    def _made(self, version: str, subresource: str) -> FieldManager:
+        kind = self._kind
+        reset = resets(
+            kind.group,
+            kind.plural,
+            subresource,
+            has_status=kind.strategy.has_status,
+            is_custom=kind.is_custom,
+        )
+        form = self._forms[kind.api_version(version)]
+        return FieldManager(form, self._forms, self._now, subresource, reset)
+
+    def _now(self) -> str:
+        return rest.timestamp(self._clock.now())
+
+
+def field_managers(kind: Kind, types: Catalog, clock: Clock) -> FieldManagers:
+    """Those of a kind that Kubernetes brings. What is kept as another kind may be owned in its words."""
+    forms = {kind.api_version(version): _form(kind, version, types) for version in kind.versions}
+    if kind.stored_as is not None:
+        stored = kind.stored_as
+        forms |= {stored.api_version(version): _form(stored, version, types) for version in stored.versions}
+    return FieldManagers(kind, forms, scale_form(types), clock)
+
+
+def _form(kind: Kind, version: str, types: Catalog) -> Form:
+    object_kind = GroupVersionKind(kind.group, version, kind.kind)
+    find_type = _finder(object_kind, types)
+
+    def canonical(obj: Object) -> Object:
+        return find_type().canonical(obj)
+
+    def fill(obj: Object) -> None:
+        find_type().apply_defaults(obj)
+
+    view = View(object_kind, canonical, kind.conversions.get(version), fill=fill, default=kind.strategy.default)
+    return Form(view, find_type)
+
+
+def scale_form(types: Catalog) -> Form:
+    """How Scales look."""
+    find_type = _finder(SCALE, types)
+    return Form(View(SCALE, lambda obj: find_type().canonical(obj)), find_type)
+
+
+def _finder(kind: GroupVersionKind, types: Catalog) -> Callable[[], ObjectType]:
+    return lambda: types.type_for(kind.group, kind.version, kind.kind)
