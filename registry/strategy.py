@@ -115,6 +115,9 @@ class Strategy:
     def canonicalize(self, obj: Object) -> None:
         """Bring equal objects to equal form."""
 
+    def check_delete(self, name: str) -> None:
+        """Raise a StatusError for an object that no request may delete by its name (with others it may go)."""
+
     def is_held(self, obj: Object) -> bool:
         """Whether an ending object stays though neither grace nor finalizers of its metadata hold it."""
         return False

@@ -379,6 +379,7 @@ class Store:
     # Deleting
 
     async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
+        self.strategy.check_delete(name)
         self._warn_of_deletion(request, options)
         return await Deleter(self, request, name, options).run()
 
@@ -389,7 +390,7 @@ class Store:
         for item in result.items:
             namespace, _, name = item.key.rpartition("/")
             try:
-                await self.delete(replace(request, namespace=namespace), name, options)
+                await Deleter(self, replace(request, namespace=namespace), name, options).run()
             except errors.NotFound:
                 continue
         return result

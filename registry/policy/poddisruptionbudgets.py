@@ -1,0 +1,65 @@
+"""Pod disruption budgets: how many of some pods stay when pods are evicted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.kind import Kind
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import conditions, field, int_or_percent, internal, label_selectors, names, values
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
+_COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodDisruptionBudgetStrategy(Strategy):
+    """Values of selectors that no label can have stay where they were before."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return _validate_spec(obj.get("spec") or {}, {})
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return _validate_spec(new.get("spec") or {}, old.get("spec") or {})
+
+
+def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    errors = []
+    given = [name for name in ("minAvailable", "maxUnavailable") if spec.get(name) is not None]
+    if len(given) == 2:
+        shown = internal.form("policy.PodDisruptionBudgetSpec", spec)
+        errors.append(field.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"))
+    for name in given:
+        errors += int_or_percent.validate(spec[name], f"spec.{name}")
+        errors += int_or_percent.validate_at_most_all(spec[name], f"spec.{name}")
+    allows_any = bool(label_selectors.validate(old.get("selector") or {}, ""))
+    selector = spec.get("selector") or {}
+    errors += label_selectors.validate(selector, "spec.selector", allows_invalid_values=allows_any)
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    if policy is not None and policy not in _POLICIES:
+        errors.append(field.not_supported("spec.unhealthyPodEvictionPolicy", policy, _POLICIES))
+    return errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodDisruptionBudgetStatusStrategy(StatusStrategy):
+    """How many pods there are, and how many may go."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status = new.get("status") or {}
+        errors = conditions.validate(status.get("conditions") or (), "status.conditions")
+        return errors + values.not_negative(status, "status", _COUNTS)
+
+
+PODDISRUPTIONBUDGETS = Kind(
+    group="policy",
+    plural="poddisruptionbudgets",
+    kind="PodDisruptionBudget",
+    short_names=("pdb",),
+    strategy=PodDisruptionBudgetStrategy(
+        has_status=True, has_generation=True, allows_unconditional_update=False, check_name=names.is_path_segment
+    ),
+    status_strategy=PodDisruptionBudgetStatusStrategy(allows_unconditional_update=False),
+)
