@@ -7,11 +7,14 @@ is known even when nothing here does its work.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from registry.admission.default_ingress_class import DefaultIngressClass
+from registry.admission.default_storage_class import DefaultStorageClass
 from registry.admission.default_toleration_seconds import DefaultTolerationSeconds
 from registry.admission.interface import Chain, Plugin
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
+from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.priority import Priority
-from registry.config import Config
+from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.core.namespaces import NAMESPACES
 from registry.generic.provider import resource_of
@@ -19,6 +22,7 @@ from registry.rest import Foundation
 from registry.scheduling.priorityclasses import PRIORITYCLASSES
 
 Make = Callable[[Foundation], Plugin]
+from registry.storageclasses.storageclasses import STORAGECLASSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,14 @@ PLUGINS: tuple[Row, ...] = (
     Row("PodTolerationRestriction", is_default=False),
     Row("EventRateLimit", is_default=False),
     Row("ExtendedResourceToleration", is_default=False),
-    Row("DefaultStorageClass"),
-    Row("StorageObjectInUseProtection"),
+    Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
+    Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
     Row("PodGroupProtection"),
     Row("OwnerReferencesPermissionEnforcement", is_default=False),
-    Row("PersistentVolumeClaimResize"),
+    Row(
+        "PersistentVolumeClaimResize",
+        lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),
+    ),
     Row("RuntimeClass"),
     Row("CertificateApproval"),
     Row("CertificateSigning"),

@@ -9,13 +9,13 @@ from registry.core import volume_specs
 from registry.core.pods_validation import claims
 from registry.kind import Kind
 from registry.schema import quantity
+from registry.storageclasses.storageclasses import CLASS_ANNOTATION
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
 from registry.validation import differences, field, internal, names, object_meta, resource_names
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 BOUND = "Bound"
-_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _ATTRIBUTES_CLASS = "volumeAttributesClassName"
 _OLD_SOURCES = frozenset({("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")})
 """By group and kind: what `dataSource` may say where there is no `dataSourceRef`."""
@@ -62,9 +62,9 @@ class PersistentVolumeClaimStrategy(Strategy):
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         warnings = []
-        if _CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
+        if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
             detail = 'deprecated since v1.8; use "storageClassName" attribute instead'
-            warnings.append(f"metadata.annotations[{_CLASS_ANNOTATION}]: {detail}")
+            warnings.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {detail}")
         for member in ("requests", "limits"):
             text = objects.get(obj, f"spec.resources.{member}", {}).get("storage")
             if text is not None and quantity.parse(text).nanos % 10**9:
@@ -124,7 +124,7 @@ def _reference(other: Mapping[str, Any]) -> Object:
 
 
 def _annotation(obj: Object) -> str | None:
-    value: str | None = (obj["metadata"].get("annotations") or {}).get(_CLASS_ANNOTATION)
+    value: str | None = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
     return value
 
 
@@ -139,7 +139,7 @@ def _validate_class_annotation(new: Object, old: Object) -> list[FieldError]:
     now = _annotation(new) or ""
     if _takes_class_from_annotation(new, old) or now == (_annotation(old) or ""):
         return []
-    return [field.invalid(f"metadata.annotations.{_CLASS_ANNOTATION}", now, object_meta.IMMUTABLE)]
+    return [field.invalid(f"metadata.annotations.{CLASS_ANNOTATION}", now, object_meta.IMMUTABLE)]
 
 
 def _validate_frozen(new: Object, old: Object) -> list[FieldError]:

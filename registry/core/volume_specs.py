@@ -79,7 +79,7 @@ def _validate_access_modes(modes: Sequence[str], path: str) -> Errors:
 def _validate_capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
     errors = [] if capacity else [field.required(path)]
     if list(capacity or ()) != ["storage"]:
-        errors.append(field.not_supported(path, capacity or {}, ("storage",)))
+        errors.append(field.not_supported(path, capacity, ("storage",)))
     for name, text in (capacity or {}).items():
         errors += validate_amount(text, f"{path}[{name}]")
         if quantity.parse(text).digits <= 0:

@@ -13,6 +13,8 @@ from storage.stored_object import Object
 
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+"""Where claims said their class before they had a field for it."""
 
 _DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 _RECLAIM_POLICIES = ("Delete", "Retain")

@@ -1,0 +1,61 @@
+"""PersistentVolumeClaimResize: a claim grows only when it is bound and its class lets volumes grow."""
+
+from registry import errors, objects
+from registry.admission.interface import Attributes, Operation, Plugin
+from registry.generic.interpret import Operation as Reading
+from registry.generic.interpret import interpreted
+from registry.names import GroupResource
+from registry.schema import quantity
+from registry.storageclasses.storageclasses import CLASS_ANNOTATION
+from storage.interface import Storage
+from storage.stored_object import Object
+
+_CLAIMS = GroupResource("", "persistentvolumeclaims")
+_CLASSES = GroupResource("storage.k8s.io", "storageclasses")
+_NOT_BOUND = "Only bound persistent volume claims can be expanded"
+_NOT_GROWING = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+)
+
+
+class PersistentVolumeClaimResize(Plugin):
+    """Looks the class of a growing claim up."""
+
+    name = "PersistentVolumeClaimResize"
+    operations = frozenset({Operation.UPDATE})
+
+    def __init__(self, classes: Storage) -> None:
+        self._classes = classes
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource != _CLAIMS or attributes.subresource:
+            return
+        new, old = attributes.obj, attributes.old
+        assert new is not None
+        assert old is not None
+        if _size(new) <= _size(old):
+            return
+        if objects.get(old, "status.phase") != "Bound":
+            raise errors.Forbidden(_CLAIMS, attributes.name, why=_NOT_BOUND)
+        if _class(new) != _class(old) or not await self._grows(_class(new)):
+            raise errors.Forbidden(_CLAIMS, attributes.name, why=_NOT_GROWING)
+
+    async def _grows(self, name: str) -> bool:
+        if not name:
+            return False
+        try:
+            found = await interpreted(self._classes.get(name, resource_version=0), Reading(_CLASSES, "get", name))
+        except errors.NotFound:
+            return False
+        return bool(found.decode().get("allowVolumeExpansion"))
+
+
+def _size(claim: Object) -> int:
+    text = objects.get(claim, "spec.resources.requests", {}).get("storage")
+    return quantity.parse(text).nanos if text is not None else 0
+
+
+def _class(claim: Object) -> str:
+    annotations = claim["metadata"].get("annotations") or {}
+    found: str = annotations.get(CLASS_ANNOTATION) or objects.get(claim, "spec.storageClassName", "")
+    return found
