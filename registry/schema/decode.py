@@ -129,15 +129,17 @@ _PLAIN_TYPES: Mapping[Kind, type] = {Kind.STRING: str, Kind.BOOLEAN: bool}
 """Kinds whose values need no more than the right type."""
 _JSON_CONTAINERS: Mapping[Kind, type] = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}
 _DROPPED_WHEN_ZERO = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER})
-_MANAGED_FIELDS = ("ObjectMeta", "managedFields")
-"""A client says with an empty list that they are to be forgotten."""
+_KEPT_WHEN_EMPTY = frozenset({("ObjectMeta", "managedFields"), ("PersistentVolumeSpec", "capacity")})
+"""A client says with an empty list of managed fields that they are to be forgotten; an empty capacity is shown in the
+error that it is.
+"""
 _DROPPED_WHEN_EMPTY = frozenset({Kind.LIST, Kind.MAP, Kind.BYTES})
 
 
 def keeps_zero(field: Field) -> bool:
     """Whether a member's empty value is not the same as no value."""
     if field.node.kind in _DROPPED_WHEN_EMPTY:
-        return (field.is_printed and field.keeps_empty) or (field.struct, field.name) == _MANAGED_FIELDS
+        return (field.is_printed and field.keeps_empty) or (field.struct, field.name) in _KEPT_WHEN_EMPTY
     return field.is_pointer or field.node.kind not in _DROPPED_WHEN_ZERO
 
 
