@@ -18,10 +18,10 @@ from apiserver.filters import (
     authorization,
     errors,
     http_logging,
+    impersonation,
     request_info,
     sending,
 )
-from apiserver.filters.authentication import TokenAuthenticator
 from apiserver.filters.deadlines import Deadlines
 from apiserver.filters.flow_control import FlowControl
 from apiserver.handlers.resources import Resources
@@ -29,7 +29,9 @@ from apiserver.handlers.served import ServedPaths
 from apiserver.logs import HTTP_VERBOSITY
 from apiserver.routing import Routes
 from apiserver.settings import Settings
+from registry.access.authentication import Tokens
 from registry.access.authorizer import Authorizer
+from registry.access.impersonation import Impersonator
 from registry.customresources.controller import Controller
 from registry.schema import builtin
 from storage.clock import Clock
@@ -44,7 +46,7 @@ class Parts:
     draining: Draining
     deadlines: Deadlines
     flow_control: FlowControl
-    authenticate_token: TokenAuthenticator
+    tokens: Tokens
     authorizer: Authorizer
     storage_health: health.StorageHealth
     start_up: health.StartUp
@@ -78,6 +80,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         parts.deadlines.with_deadline,
         partial(sending.with_sending, draining=parts.draining),
         authenticate,
+        partial(impersonation.with_impersonation, impersonator=Impersonator(parts.authorizer)),
         parts.flow_control.with_limits,
         partial(authorization.with_authorization, authorizer=parts.authorizer),
     ]
@@ -87,7 +90,7 @@ def secure(parts: Parts) -> RequestHandler:
     """The app of the secure port."""
     authenticate = partial(
         authentication.with_authentication,
-        authenticate_token=parts.authenticate_token,
+        tokens=parts.tokens,
         allow_anonymous=parts.settings.anonymous_auth,
     )
     return _assembled(parts, authenticate)

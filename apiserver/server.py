@@ -23,6 +23,7 @@ from apiserver.listeners import Listener
 from apiserver.settings import Settings
 from registry import schema
 from registry.access import modes, token_file
+from registry.access.authentication import KnownTokens, Tokens
 from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.assembly import assemble, environment_of
 from registry.customresources.controller import Controller
@@ -39,6 +40,7 @@ _STREAM_GRACE = 0.25
 _STORAGE_PAUSE = 0.05
 """Seconds between two looks at a storage that is not there yet."""
 _LOOPBACK = "127.0.0.1"
+_AUDIENCES = ("https://kubernetes.default.svc",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +92,20 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
 
 
 async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack) -> app.Parts:
-    tokens = _tokens(settings, pki)
     types = schema.builtin()
     factory = StorageFactory(storage_config.config_of(settings), clock=clock)
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
     authorization = modes.of(settings.authorization_mode, storage.storage_for)
+    tokens = Tokens([KnownTokens(_tokens(settings, pki), _AUDIENCES)], _AUDIENCES)
     foundation = Foundation(
         storage_for=storage.storage_for,
         clock=clock,
         types=types,
         config=registry_config.config_of(settings),
         authorizer=authorization.authorizer,
+        tokens=tokens,
     )
     environment = environment_of(foundation)
     resources = served.index(assemble(environment), types, clock)
@@ -122,7 +125,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         flow_control=FlowControl(
             max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
         ),
-        authenticate_token=tokens.get,
+        tokens=tokens,
         authorizer=authorization.authorizer,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),

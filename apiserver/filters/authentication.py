@@ -5,7 +5,7 @@ answered. The insecure port knows no users: whoever reaches it from this machine
 browser might send there on a stranger's behalf is refused.
 """
 
-from collections.abc import Callable
+import logging
 from ipaddress import ip_address
 
 from aiohttp import hdrs, web
@@ -13,16 +13,16 @@ from aiohttp import hdrs, web
 from apiserver.connections import Connection
 from apiserver.context import Handler, RequestContext
 from registry import errors
+from registry.access.authentication import BadToken, Tokens
 from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
+
+logger = logging.getLogger(__name__)
 
 _SPACE_WARNING = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATED))
 
-TokenAuthenticator = Callable[[str], UserInfo | None]
-"""The user of a bearer token; None when it is not known."""
 
-
-def with_authentication(handler: Handler, *, authenticate_token: TokenAuthenticator, allow_anonymous: bool) -> Handler:
+def with_authentication(handler: Handler, *, tokens: Tokens, allow_anonymous: bool) -> Handler:
     """Find the user of a request, or answer 401."""
 
     async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -30,7 +30,7 @@ def with_authentication(handler: Handler, *, authenticate_token: TokenAuthentica
         assert isinstance(connection, Connection)
         user = connection.certificate_user
         if user is None:
-            user = _token_user(request, context, authenticate_token)
+            user = await _token_user(request, context, tokens)
         if user is None and allow_anonymous:
             user = ANONYMOUS
         if user is None:
@@ -51,9 +51,7 @@ def with_unsecured_user(handler: Handler) -> Handler:
     return trusted
 
 
-def _token_user(
-    request: web.BaseRequest, context: RequestContext, authenticate_token: TokenAuthenticator
-) -> UserInfo | None:
+async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> UserInfo | None:
     scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
     if not credentials or scheme.lower() != "bearer":
         return None
@@ -62,10 +60,11 @@ def _token_user(
         if has_more:
             context.warnings.add(_SPACE_WARNING)
         return None
-    user = authenticate_token(token)
-    if user is None:
-        raise errors.Unauthorized
-    return user
+    try:
+        return (await tokens.authenticate(token, tokens.own_audiences)).user
+    except BadToken as exc:
+        logger.info("unable to authenticate a request: %s", exc)
+        raise errors.Unauthorized from None
 
 
 def _is_loopback(host: str) -> bool:

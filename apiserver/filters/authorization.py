@@ -12,15 +12,13 @@ from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from apiserver.request_info import RequestInfo
 from apiserver.urls import Query
-from registry import errors
+from registry.access import refusals
 from registry.access.authorizer import UNLIMITED, Attributes, Authorizer, Selectors
 from registry.access.users import UserInfo
-from registry.names import GroupResource
 from registry.quoting import quote
 
 logger = logging.getLogger(__name__)
 
-_SAFE_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _VERBS_WITH_SELECTORS = frozenset({"list", "watch", "deletecollection"})
 
 
@@ -35,8 +33,10 @@ def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
         if decision.error:
             logger.error("authorization failed: %s", decision.error)
             why = f"Internal Server Error: {quote(request.raw_path)}: {decision.error}\n"
-            return responses.text(context, why.translate(_SAFE_IN_HTML), status=500)
-        return refusal(request, context, attributes, decision.reason)
+            return responses.text(context, refusals.in_html(why), status=500)
+        response = responses.error(request, context, refusals.forbidden(attributes, decision.reason))
+        response.headers[responses.NOSNIFF] = "nosniff"
+        return response
 
     return authorized
 
@@ -55,27 +55,3 @@ def _selectors(info: RequestInfo, query: Query) -> Selectors:
         return UNLIMITED
     fields, labels = (query.get(name, ("",))[0] for name in ("fieldSelector", "labelSelector"))
     return Selectors(fields, labels) if fields or labels else UNLIMITED
-
-
-def refusal(
-    request: web.BaseRequest, context: RequestContext, attributes: Attributes, reason: str
-) -> web.StreamResponse:
-    """The 403 that says who may not do what, and why if the authorizer knows."""
-    response = responses.error(request, context, _forbidden(attributes, reason))
-    response.headers[responses.NOSNIFF] = "nosniff"
-    return response
-
-
-def _forbidden(attributes: Attributes, reason: str) -> errors.Forbidden:
-    what = _what_is_refused(attributes).translate(_SAFE_IN_HTML)
-    resource = GroupResource(attributes.group, attributes.resource) if attributes.is_resource else None
-    return errors.Forbidden(resource, attributes.name, why=f"{what}: {reason}" if reason else what)
-
-
-def _what_is_refused(asked: Attributes) -> str:
-    who = f"User {quote(asked.user.name)} cannot {asked.verb}"
-    if not asked.is_resource:
-        return f"{who} path {quote(asked.path)}"
-    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    what = f"{who} resource {quote(resource)} in API group {quote(asked.group)}"
-    return f"{what} in the namespace {quote(asked.namespace)}" if asked.namespace else f"{what} at the cluster scope"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from registry.validation import names
+
 ALL_AUTHENTICATED = "system:authenticated"
 ALL_UNAUTHENTICATED = "system:unauthenticated"
 MASTERS = "system:masters"
@@ -29,9 +31,33 @@ def authenticated(user: UserInfo) -> UserInfo:
 
 
 SERVICE_ACCOUNTS = "system:serviceaccounts"
+NODES = "system:nodes"
 _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
+_NODE_PREFIX = "system:node:"
 
 
 def service_account_name(namespace: str, name: str) -> str:
     """The user that a service account is."""
     return f"{_SERVICE_ACCOUNT_PREFIX}{namespace}:{name}"
+
+
+def service_account_groups(namespace: str) -> tuple[str, ...]:
+    """The groups of every service account of a namespace."""
+    return SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}"
+
+
+def split_service_account(user_name: str) -> tuple[str, str] | None:
+    """The namespace and name of the service account that a user is; None for anybody else."""
+    if not user_name.startswith(_SERVICE_ACCOUNT_PREFIX):
+        return None
+    parts = user_name.removeprefix(_SERVICE_ACCOUNT_PREFIX).split(":")
+    if len(parts) != 2 or names.is_dns_label(parts[0], False) or names.is_dns_subdomain(parts[1], False):
+        return None
+    return parts[0], parts[1]
+
+
+def node_of(user_name: str) -> str:
+    """The node that a user is; empty for anybody else."""
+    name = user_name.removeprefix(_NODE_PREFIX)
+    is_node = user_name.startswith(_NODE_PREFIX) and not names.is_dns_subdomain(name, False)
+    return name if is_node else ""

@@ -1,0 +1,81 @@
+"""Impersonation: requests that are to be carried out as somebody else, as their headers say.
+
+    Impersonate-User: jane    Impersonate-Group: devs    Impersonate-Uid: 7    Impersonate-Extra-scopes: view
+
+Must hold: who asks is authenticated before, and may impersonate all that is wanted; nothing behind this filter knows
+of the headers.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.context import Handler, RequestContext
+from apiserver.filters.authorization import attributes_of
+from registry import errors
+from registry.access.impersonation import Impersonator
+from registry.access.users import UserInfo
+from registry.quoting import quote
+
+_PREFIX = b"impersonate-"
+_USER = "Impersonate-User"
+_UID = "Impersonate-Uid"
+_GROUP = "Impersonate-Group"
+_EXTRA = "impersonate-extra-"
+
+
+def with_impersonation(handler: Handler, impersonator: Impersonator) -> Handler:
+    """Go on as the user that is wanted, or answer 400 or 403."""
+
+    async def impersonating(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        for name, _ in request.raw_headers:
+            if name[:12].lower() == _PREFIX:
+                break
+        else:
+            return await handler(request, context)
+        wanted = _wanted(request)
+        if wanted is None:
+            return await handler(request, context)
+        attributes = attributes_of(context.user, context.info, context.query)
+        try:
+            user = await impersonator.impersonate(wanted, attributes)
+        except errors.Forbidden as refusal:
+            response = responses.error(request, context, refusal)
+            response.headers[responses.NOSNIFF] = "nosniff"
+            return response
+        return await handler(request, context._replace(user=user))
+
+    return impersonating
+
+
+def _wanted(request: web.BaseRequest) -> UserInfo | None:
+    """The user that the headers name; None when they name nobody. Raises BadRequest when they say more of nobody."""
+    headers = request.headers
+    groups = tuple(headers.getall(_GROUP, ()))
+    extra: dict[str, list[str]] = {}
+    for name, value in headers.items():
+        lower = name.lower()
+        if lower.startswith(_EXTRA):
+            extra.setdefault(unquote(lower.removeprefix(_EXTRA)), []).append(value)
+    wanted = UserInfo(name=headers.get(_USER, ""), uid=headers.get(_UID, ""), groups=groups, extra=extra)
+    if wanted.name:
+        return wanted
+    if wanted.uid or groups or extra:
+        raise errors.BadRequest(f"requested {_in_go(wanted)} without impersonating a user name")
+    return None
+
+
+def _in_go(user: UserInfo) -> str:
+    """A user as kube-apiserver's message has one."""
+    extra = ", ".join(f"{quote(key)}:{_strings(values)}" for key, values in sorted(user.extra.items()))
+    shown = f"{{{extra}}}" if extra else "(nil)"
+    return (
+        f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{_strings(user.groups)}, "
+        f"Extra:map[string][]string{shown}}}"
+    )
+
+
+def _strings(values: Sequence[str]) -> str:
+    return f"[]string{{{', '.join(map(quote, values))}}}" if values else "[]string(nil)"
