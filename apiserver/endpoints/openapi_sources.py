@@ -4,13 +4,15 @@ The one place that knows both how resources are served and how they are publishe
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from apiserver.handlers import verbs
-from apiserver.handlers.served import Served, ServedPaths
+from apiserver.handlers.served import Groups, Served, ServedPaths
+from registry.customresources.definition import Definition, Version
 from registry.openapi import roots
 from registry.openapi.builtin import GroupVersion, Resource
+from registry.openapi.custom import CustomGroupVersion, CustomResource
 from registry.openapi.routes import Source
 from registry.schema import Catalog, UnknownKind
 
@@ -19,34 +21,54 @@ Sources = Callable[[], Mapping[str, Source]]
 
 
 def of(served: ServedPaths, types: Catalog) -> Sources:
-    """The sources of what is served."""
+    """The sources of what is served: what Kubernetes brings is looked at once, the rest after each change."""
+    built_in = cache(lambda: {source.path: source for source in _built_in(served.fixed_groups, types)})
 
-    @cache
-    def current() -> Mapping[str, Source]:
-        sources = {source.path: source for source in _built_in(served, types)}
+    @lru_cache(maxsize=1)
+    def at_generation(_generation: int) -> Mapping[str, Source]:
+        sources = {**{source.path: source for source in _custom(served.definitions)}, **built_in()}
         return {path: sources[path] for path in sorted(sources)}
 
-    return current
+    return lambda: at_generation(served.generation)
 
 
-def _built_in(served: ServedPaths, types: Catalog) -> Sequence[Source]:
+def _built_in(groups: Groups, types: Catalog) -> Sequence[Source]:
     minor = types.minor
-    found: dict[tuple[str, str], list[Resource]] = {}
-    for (group, version, path), one in served.items():
-        found.setdefault((group, version), []).append(_resource(path, one, types))
-    versions = [GroupVersion(group, version, minor, resources) for (group, version), resources in found.items()]
     return [
         roots.legacy(minor),
         roots.groups(minor),
         roots.version(minor),
         *roots.issuer(minor),
-        *(roots.group(name, minor) for name in _groups(found)),
-        *versions,
+        *(roots.group(name, minor) for name in groups if name),
+        *(
+            GroupVersion(group, version, minor, [_resource(path, one, types) for path, one in paths.items()])
+            for group, versions in groups.items()
+            for version, paths in versions.items()
+        ),
     ]
 
 
-def _groups(group_versions: Iterable[tuple[str, str]]) -> Sequence[str]:
-    return sorted({group for group, _ in group_versions if group})
+def _custom(definitions: Iterable[Definition]) -> Sequence[Source]:
+    found: dict[tuple[str, str], list[CustomResource]] = {}
+    for definition in definitions:
+        for version in definition.served_versions:
+            found.setdefault((definition.group, version.name), []).append(_custom_resource(definition, version))
+    return [CustomGroupVersion(group, version, resources) for (group, version), resources in found.items()]
+
+
+def _custom_resource(definition: Definition, version: Version) -> CustomResource:
+    return CustomResource(
+        plural=definition.accepted["plural"],
+        kind=definition.accepted["kind"],
+        list_kind=definition.accepted["listKind"],
+        is_namespaced=definition.is_namespaced,
+        schema=definition.schema_reader(version.name),
+        digest=(definition.uid, definition.digest),
+        has_status=version.has_status,
+        has_scale=version.scale is not None,
+        preserves_unknown_fields=definition.preserves_unknown_fields,
+        selectable_fields=[one["jsonPath"] for one in version.facts.get("selectableFields") or ()],
+    )
 
 
 def _resource(path: str, served: Served[Any], types: Catalog) -> Resource:

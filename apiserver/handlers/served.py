@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from apiserver import negotiation
 from apiserver.serializers import protobuf
 from registry.customresources import versions
+from registry.customresources.definition import Definition
 from registry.customresources.offers import Offer
 from registry.kind import Kind
 from registry.names import GroupKind, GroupResource
@@ -131,6 +132,11 @@ class ServedPaths:
             group: dict(sorted(paths.items(), key=lambda one: versions.priority(one[0])))
             for group, paths in groups.items()
         }
+
+    @property
+    def definitions(self) -> Sequence[Definition]:
+        """The definitions of what clients have defined, as far as it is told, by name."""
+        return [offer.definition for _, offer in sorted(self._offers.items()) if offer.is_told]
 
     def publish(self, name: str, offer: Offer | None) -> None:
         """Serve what a definition offers from now on, or nothing of it any more."""
