@@ -1,4 +1,4 @@
-"""How Go's %v writes values into messages: floats, slices and maps. (Quoted text is in quoting.py.)
+"""How Go's %v and %#v write values into messages: floats, slices and maps. (Quoted text is in quoting.py.)
 
 Pure. kube-apiserver's messages are made with Go's fmt and strconv, and clients compare them.
 """
@@ -6,6 +6,8 @@ Pure. kube-apiserver's messages are made with Go's fmt and strconv, and clients 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from registry.quoting import quote
 
 
 def float_text(value: float) -> str:
@@ -34,3 +36,17 @@ def value_text(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + " ".join(map(value_text, value)) + "]"
     return str(value)
+
+
+def syntax_text(value: Any) -> str:
+    """%#v of decoded JSON: as Go's source would have it."""
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, Mapping):
+        members = ", ".join(f"{quote(key)}:{syntax_text(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{members}}}"
+    if isinstance(value, Sequence):
+        return f"[]interface {{}}{{{', '.join(map(syntax_text, value))}}}"
+    return value_text(value)

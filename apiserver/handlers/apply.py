@@ -15,6 +15,7 @@ from apiserver.serializers import yaml
 from registry.errors import BadRequest
 from registry.patch import documents
 from registry.rest import Updater
+from registry.schema import yaml_keys
 from storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding YAML: "
@@ -55,9 +56,10 @@ class AppliedConfiguration:
         if not document.strict_errors or self.patch.field_validation == "Ignore":
             return
         if self.patch.field_validation == "Strict":
-            raise BadRequest(f"error strict decoding YAML: {document.strict_errors[0]}")
+            raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {document.strict_errors[0]}")
         for error in document.strict_errors:
-            self.patch.warn(error)
+            for warning in yaml_keys.warnings(error):
+                self.patch.warn(warning)
 
 
 def _configuration(document: yaml.Document) -> Object:

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from apiserver.serializers import yaml_limits, yaml_scalars
+from registry import gotext
 from registry.schema import yaml_keys
 from registry.schema.ordering import as_printed
 
@@ -39,6 +40,15 @@ class _Loader(_LOADER):  # type: ignore[misc] # chosen at run time: libyaml may 
         if kind is yaml.ScalarNode and implicit[0]:
             return yaml_scalars.tag_of(value)
         return super().resolve(kind, value, implicit)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        """A map as JSON has it: keys become text one by one, so that `1` and `true` stay two keys."""
+        self.flatten_mapping(node)
+        mapping = {}
+        for key, value in node.value:
+            item = self.construct_object(value, deep=deep)
+            mapping[_key(self.construct_object(key, deep=True), item)] = item
+        return mapping
 
 
 def _as_text(loader: Any, node: Any) -> Any:
@@ -117,27 +127,26 @@ def _composed(body: bytes) -> Document:
     finally:
         loader.dispose()
     duplicates = yaml_keys.duplicates(root)
-    text = json.dumps(as_printed(_with_text_keys(value)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(as_printed(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Document(text.encode(), (duplicates,) if duplicates else ())
 
 
-def _with_text_keys(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_key(key): _with_text_keys(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_text_keys(item) for item in value]
-    return value
-
-
-def _key(key: Any) -> str:
+def _key(key: Any, value: Any) -> str:
     if isinstance(key, str):
         return key
     if isinstance(key, int | float):
         return yaml_scalars.written(key)
+    if key is None:
+        raise ValueError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {gotext.syntax_text(value)}")
     raise ValueError(f"unsupported map key of type {type(key).__name__}")
 
 
 def _words(exc: yaml.YAMLError) -> str:
-    if isinstance(exc, yaml.MarkedYAMLError) and exc.problem_mark is not None:
-        return f"yaml: line {exc.problem_mark.line + 1}: {exc.problem}"
-    return f"yaml: {exc}"
+    """The error as Go's library tells it: a scanner counts lines from 1, a parser from 0, and 0 is not shown."""
+    if not isinstance(exc, yaml.MarkedYAMLError):
+        return f"yaml: {exc}"
+    mark = next((one for one in (exc.context_mark, exc.problem_mark) if one is not None and one.line), None)
+    line = mark.line if mark is not None else 0
+    if isinstance(exc, yaml.scanner.ScannerError):
+        line += 1
+    return f"yaml: line {line}: {exc.problem}" if line else f"yaml: {exc.problem}"

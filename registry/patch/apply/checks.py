@@ -6,12 +6,9 @@ Pure. Must hold: a value that passes can be walked without a ShapeError.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
 from registry import gotext
 from registry.patch.apply import elements
 from registry.patch.apply.shapes import Lists, Maps, Scalar, Shape, ShapeError
-from registry.quoting import quote
 
 
 class Misfit(NamedTuple):
@@ -85,7 +82,7 @@ def scalar_misfit(scalar: Scalar, value: Any) -> str:
         case Scalar.NUMERIC if not is_number:
             return f"expected numeric (int or float), got {_go_type(value)}"
         case Scalar.STRING if not isinstance(value, str):
-            return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+            return f"expected string, got &value.valueUnstructured{{Value:{gotext.syntax_text(value)}}}"
         case Scalar.BOOLEAN if not isinstance(value, bool):
             return f"expected boolean, got &{{{gotext.value_text(value)}}}"
         case Scalar.UNTYPED if isinstance(value, dict | list):
@@ -98,15 +95,3 @@ _GO_TYPES = {str: "string", bool: "bool", dict: "map[string]interface {}", list:
 
 def _go_type(value: Any) -> str:
     return _GO_TYPES.get(type(value), "float64")
-
-
-def _go_syntax(value: Any) -> str:
-    """%#v of decoded JSON."""
-    if isinstance(value, dict):
-        members = ", ".join(f"{quote(name)}:{_go_syntax(value[name])}" for name in sorted(value))
-        return f"{_GO_TYPES[dict]}{{{members}}}"
-    if isinstance(value, list):
-        return f"{_GO_TYPES[list]}{{{', '.join(map(_go_syntax, value))}}}"
-    if value is None:
-        return "interface {}(nil)"
-    return quote(value) if isinstance(value, str) else orjson.dumps(value).decode()

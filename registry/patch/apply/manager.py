@@ -203,11 +203,11 @@ def _write(obj: Object, entries: Sequence[Entry]) -> None:
 
 def _kind_of(config: Object) -> GroupVersionKind:
     """What a configuration says that it is."""
-    api_version, kind = config.get("apiVersion"), config.get("kind")
-    if not isinstance(api_version, str) or api_version.count("/") > 1:
+    api_version, kind = (one if isinstance(one, str) else "" for one in (config.get("apiVersion"), config.get("kind")))
+    if api_version.count("/") > 1:
         return GroupVersionKind("", "", "")
     group, _, version = api_version.rpartition("/")
-    return GroupVersionKind(group, version, kind if isinstance(kind, str) else "")
+    return GroupVersionKind(group, version, kind)
 
 
 def _kind_text(kind: GroupVersionKind) -> str:
