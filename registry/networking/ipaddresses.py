@@ -6,7 +6,7 @@ from typing import Any
 
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
-from registry.validation import addresses, domains, field, object_meta
+from registry.validation import addresses, domains, field, internal, object_meta
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1123_SUBDOMAIN
 from storage.stored_object import Object
@@ -24,7 +24,8 @@ class IPAddressStrategy(Strategy):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new) + super().validate_update(context, new, old)
         if _parent(new) != _parent(old):
-            errors.append(field.invalid(_PARENT, _parent(new), object_meta.IMMUTABLE))
+            shown = internal.form("networking.ParentReference", _parent(new))
+            errors.append(field.invalid(_PARENT, shown, object_meta.IMMUTABLE))
         return errors
 
 

@@ -129,9 +129,19 @@ _PLAIN_TYPES: Mapping[Kind, type] = {Kind.STRING: str, Kind.BOOLEAN: bool}
 """Kinds whose values need no more than the right type."""
 _JSON_CONTAINERS: Mapping[Kind, type] = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}
 _DROPPED_WHEN_ZERO = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER})
-_KEPT_WHEN_EMPTY = frozenset({("ObjectMeta", "managedFields"), ("PersistentVolumeSpec", "capacity")})
-"""A client says with an empty list of managed fields that they are to be forgotten; an empty capacity is shown in the
-error that it is.
+_KEPT_WHEN_EMPTY = frozenset(
+    {
+        ("ObjectMeta", "managedFields"),
+        ("HPAScalingRules", "policies"),
+        ("IngressSpec", "rules"),
+        ("PersistentVolumeSpec", "capacity"),
+        ("ServiceCIDRSpec", "cidrs"),
+        ("ServiceSpec", "clusterIPs"),
+        ("ServiceSpec", "ipFamilies"),
+    }
+)
+"""A client says with an empty list of managed fields that they are to be forgotten, with one of policies that the
+default ones are not wanted; the others are shown in the errors that they are.
 """
 _DROPPED_WHEN_EMPTY = frozenset({Kind.LIST, Kind.MAP, Kind.BYTES})
 

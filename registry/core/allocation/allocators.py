@@ -59,7 +59,7 @@ class Allocators:
 
     async def begin_create(self, service: Object, is_dry_run: bool) -> Allocation:
         """Take what a new service needs. Raises Invalid, InternalError."""
-        spec, name = service["spec"], service["metadata"]["name"]
+        spec, name = service["spec"], service["metadata"].get("name", "")
         service_changes.settle_cluster_ips(spec)
         families.settle(spec, None, name=name, families=tuple(self._cluster_ips))
         allocation = Allocation()
@@ -75,7 +75,7 @@ class Allocators:
 
     async def begin_update(self, service: Object, old: Object, is_dry_run: bool) -> Allocation:
         """Take what a changed service needs besides. Raises Invalid, InternalError."""
-        spec, before, name = service["spec"], old["spec"], service["metadata"]["name"]
+        spec, before, name = service["spec"], old["spec"], service["metadata"].get("name", "")
         service_changes.keep_allocated(spec, before)
         service_changes.settle_cluster_ips(spec, before)
         families.settle(spec, before, name=name, families=tuple(self._cluster_ips))
@@ -178,7 +178,7 @@ def _held_addresses(spec: Spec) -> Sequence[str]:
 
 
 def _not_allocated(service: Object, wanted: str, cause: AddressError) -> errors.StatusError:
-    name = service["metadata"]["name"]
+    name = service["metadata"].get("name", "")
     if isinstance(cause, RangeFull):
         return errors.InternalError(f"failed to allocate a serviceIP for Service {quote(name)}: {cause}")
     what = f"failed to allocate IP {wanted}: {cause}" if wanted else f"failed to allocate IP: {cause}"

@@ -91,13 +91,15 @@ class ClusterIPs:
     async def register(self, address: str, service: Object) -> None:
         """Make the object that gives the address to a service. Raises AddressError."""
         metadata = service["metadata"]
-        parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata["name"]}
+        parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata.get("name", "")}
         labels = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
         obj = {"metadata": {"name": address, "labels": labels}, "spec": {"parentRef": parent}}
         try:
             await self._store.create(self._request, obj, CreateOptions())
         except errors.AlreadyExists:
             raise AddressError("provided IP is already allocated") from None
+        except errors.Invalid as exc:
+            raise AddressError(exc.message) from exc
 
     @property
     def _request(self) -> Request:
@@ -106,7 +108,9 @@ class ClusterIPs:
     async def _register_if_free(self, address: str, service: Object) -> bool:
         try:
             await self.register(address, service)
-        except AddressError:
+        except AddressError as exc:
+            if exc.__cause__ is not None:
+                raise
             return False
         return True
 
