@@ -18,6 +18,7 @@ from registry.bootstrap import (
     kubernetes_service,
     namespaces,
     priority_classes,
+    rbac,
     service_cidrs,
     token_tracking,
 )
@@ -66,6 +67,7 @@ class Upkeep:
         self._service = KubernetesService(self._client, leases, advertised)
         await namespaces.ensure(self._client)
         await asyncio.gather(
+            rbac.ensure(self._client),
             flow_control.ensure(self._client),
             priority_classes.ensure(self._client),
             api_services.ensure_built_in(self._client),
