@@ -14,10 +14,12 @@ from registry.customresources.definition import Definition, Version
 from registry.customresources.object_rules import ObjectRules
 from registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
 from registry.customresources.versioned_storage import VersionedStorage
+from registry.generic.field_managers import custom_field_managers, replicas_path
 from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
 from registry.generic.store import Store
 from registry.kind import Kind, Scale
+from registry.patch.apply.elements import Path
 from registry.rest import Environment, RESTStorage
 from registry.schema.custom_type import CustomType
 from storage.dry_run import DryRunnableStorage
@@ -74,6 +76,9 @@ def offer_of(
             canonical=types[version.name].canonical,
             admission=admission,
             clock=environment.clock,
+            managers=custom_field_managers(
+                kind, types, environment.types, environment.clock, replicas=_replicas(definition)
+            ),
         )
         for version in definition.versions
         if version.is_served or version.name == definition.storage_version
@@ -124,6 +129,15 @@ def _scale(version: Version) -> Scale | None:
         status_replicas=scale["statusReplicasPath"].removeprefix("."),
         selector=scale.get("labelSelectorPath", "").removeprefix("."),
     )
+
+
+def _replicas(definition: Definition) -> Mapping[str, Path | None]:
+    """Where the versions have the replicas of their scales, by apiVersion."""
+    scales = {version.name: _scale(version) for version in definition.versions}
+    return {
+        f"{definition.group}/{name}": replicas_path(scale.spec_replicas) if scale is not None else None
+        for name, scale in scales.items()
+    }
 
 
 def _deprecation(definition: Definition, version: Version) -> str:

@@ -3,22 +3,28 @@
 Must hold: there is one for each path; nothing of a type is compiled before its first object is written.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from registry import rest
 from registry.kind import Kind
 from registry.names import GroupVersionKind
+from registry.patch.apply import elements
+from registry.patch.apply.elements import Path
 from registry.patch.apply.forms import Form, Forms
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.resets import resets
+from registry.patch.apply.scale import Paths
+from registry.patch.apply.shapes import Shape, Shapes
 from registry.schema import Catalog, ObjectType
+from registry.schema.custom_type import CustomType
 from registry.view import View
 from storage.clock import Clock
 from storage.stored_object import Object
 
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _MAX_MANAGER_BYTES = 128
 
 
@@ -36,9 +42,10 @@ def manager_of(user_agent: str) -> str:
 
 
 class FieldManagers:
-    """The field managers of a resource. `forms` are all that it is served in."""
+    """The field managers of a resource. `forms` are all that it is served in; `replicas` what its Scale is about."""
 
-    def __init__(self, kind: Kind, forms: Forms, scale: Form, clock: Clock) -> None:
+    def __init__(self, kind: Kind, forms: Forms, scale: Form, clock: Clock, *, replicas: Paths) -> None:
+        self.replicas = replicas
         self._kind = kind
         self._forms = forms
         self._scale = scale
@@ -78,7 +85,24 @@ def field_managers(kind: Kind, types: Catalog, clock: Clock) -> FieldManagers:
     if kind.stored_as is not None:
         stored = kind.stored_as
         forms |= {stored.api_version(version): _form(stored, version, types) for version in stored.versions}
-    return FieldManagers(kind, forms, scale_form(types), clock)
+    replicas = dict.fromkeys(forms, replicas_path(kind.scale.spec_replicas if kind.scale is not None else ""))
+    return FieldManagers(kind, forms, _scale_form(types), clock, replicas=replicas)
+
+
+def custom_field_managers(
+    kind: Kind, of_version: Mapping[str, CustomType], types: Catalog, clock: Clock, *, replicas: Paths
+) -> FieldManagers:
+    """Those of a custom resource in one version. Its versions are taken to be alike but for their schemas."""
+    metadata = Shapes().of(types.node(_METADATA))
+    forms = {
+        kind.api_version(version): _custom_form(kind, version, own, metadata) for version, own in of_version.items()
+    }
+    return FieldManagers(kind, forms, _scale_form(types), clock, replicas=replicas)
+
+
+def replicas_path(dotted: str) -> Path | None:
+    """The path of fields that a dotted one means; None for none."""
+    return tuple(map(elements.field, dotted.split("."))) if dotted else None
 
 
 def _form(kind: Kind, version: str, types: Catalog) -> Form:
@@ -95,7 +119,13 @@ def _form(kind: Kind, version: str, types: Catalog) -> Form:
     return Form(view, find_type)
 
 
-def scale_form(types: Catalog) -> Form:
+def _custom_form(kind: Kind, version: str, own: CustomType, metadata: Shape) -> Form:
+    object_kind = GroupVersionKind(kind.group, version, kind.kind)
+    view = View(object_kind, own.canonical, fill=own.apply_defaults, default=kind.strategy.default)
+    return Form(view, lambda: own, lambda node: Shapes(metadata).of_custom_resource(node))
+
+
+def _scale_form(types: Catalog) -> Form:
     """How Scales look."""
     find_type = _finder(SCALE, types)
     return Form(View(SCALE, lambda obj: find_type().canonical(obj)), find_type)

@@ -15,7 +15,6 @@ from registry.generic.store import Store
 from registry.kind import Kind, Scale
 from registry.names import GroupKind, GroupResource, GroupVersionKind
 from registry.options import UpdateOptions
-from registry.patch.apply import elements
 from registry.patch.apply import scale as owners
 from registry.patch.apply.manager import FieldManager
 from registry.rest import Request, Updated, UpdatedObject
@@ -68,7 +67,9 @@ class ScaleREST:
             await self._mutate(request, name, new=new, old=old, options=options)
             return self._parent_with(parent, new, request.version)
 
-        result = await self._parent.update(request, name, UpdatedObject(make, knows_managers=True), options)
+        result = await self._parent.update(
+            request, name, UpdatedObject(make, updated.preconditions, knows_managers=True), options
+        )
         return Updated(self._scale_of(result.stored))
 
     def field_manager(self, version: str) -> FieldManager:
@@ -93,8 +94,8 @@ class ScaleREST:
     @property
     def _replicas(self) -> owners.Paths:
         """Where each version has the replicas."""
-        path = tuple(map(elements.field, self._paths.spec_replicas.split(".")))
-        return {self.kind.api_version(version): path for version in self.kind.versions}
+        managers = self._parent.managers
+        return managers.replicas if managers is not None else {}
 
     async def _mutate(self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions) -> None:
         attributes = self._parent.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
@@ -112,12 +113,13 @@ class ScaleREST:
             raise errors.Conflict(self._resource, metadata["name"], why=why)
         objects.put(parent, self._paths.spec_replicas, replicas)
         metadata["resourceVersion"] = scale["metadata"].get("resourceVersion", "")
-        metadata["managedFields"] = owners.entries_of_parent(
-            scale["metadata"].get("managedFields") or (),
-            metadata.get("managedFields") or (),
-            self._replicas,
-            self.kind.api_version(version),
-        )
+        if self._parent.managers is not None:
+            metadata["managedFields"] = owners.entries_of_parent(
+                scale["metadata"].get("managedFields") or (),
+                metadata.get("managedFields") or (),
+                self._replicas,
+                self.kind.api_version(version),
+            )
         return parent
 
 

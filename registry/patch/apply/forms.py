@@ -13,30 +13,37 @@ from registry.patch.apply.fields import Fields
 from registry.patch.apply.ownership import Versioned
 from registry.patch.apply.shapes import Shape, Shapes
 from registry.schema import DecodeError, ObjectType
+from registry.schema.custom_type import CustomType
+from registry.schema.model import Node
 from registry.view import View, typed
 from storage.stored_object import Object
 
 _SHAPES = Shapes()
 
+Type = ObjectType | CustomType
+
 
 class Form:
-    """One version of a resource."""
+    """One version of a resource. `shape_of` compiles the shape of its type."""
 
-    def __init__(self, view: View, find_type: Callable[[], ObjectType]) -> None:
+    def __init__(
+        self, view: View, find_type: Callable[[], Type], shape_of: Callable[[Node], Shape] = _SHAPES.of
+    ) -> None:
         self.view = view
         self._find_type = find_type
+        self._shape_of = shape_of
 
     @property
     def api_version(self) -> str:
         return self.view.object_kind.api_version
 
     @cached_property
-    def type(self) -> ObjectType:
+    def type(self) -> Type:
         return self._find_type()
 
     @cached_property
     def shape(self) -> Shape:
-        return _SHAPES.of(self.type.node)
+        return self._shape_of(self.type.node)
 
     def shown(self, hub: Object) -> Versioned:
         """A hub object as this version prints it."""

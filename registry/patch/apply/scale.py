@@ -14,8 +14,8 @@ from registry.patch.apply.managed import Entry, Owned, Owner
 API_VERSION = "autoscaling/v1"
 _REPLICAS: Path = (elements.field("spec"), elements.field("replicas"))
 
-Paths = Mapping[str, Path]
-"""Where an object has its replicas, by apiVersion."""
+Paths = Mapping[str, Path | None]
+"""Where an object has its replicas, by apiVersion; None in a version without a Scale."""
 
 
 def entries_of_scale(parent: Sequence[Entry], paths: Paths) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def entries_of_scale(parent: Sequence[Entry], paths: Paths) -> list[dict[str, An
         {
             owner: Owned(API_VERSION, mine, owned.time)
             for owner, owned in managed.known(parent).items()
-            if owned.api_version in paths and fields.has(owned.fields, paths[owned.api_version])
+            if (path := paths.get(owned.api_version)) and fields.has(owned.fields, path)
         }
     )
 
@@ -35,13 +35,16 @@ def entries_of_parent(
 ) -> list[dict[str, Any]]:
     """The managed fields of an object after a write of its Scale, which was served under an apiVersion."""
     before, scaled = managed.known(parent), managed.known(scale)
+    here = paths[api_version]
+    assert here is not None, "only a version with a Scale serves one"
+    replicas = fields.of_paths([here])
     result: dict[Owner, Owned] = {}
     settled = set()
     for owner, owned in before.items():
-        path = paths.get(owned.api_version)
-        if path is None:
+        if owned.api_version not in paths:
             continue  # of a version that is not served any more
-        if not fields.has(owned.fields, path):
+        path = paths[owned.api_version]
+        if path is None or not fields.has(owned.fields, path):
             result[owner] = owned
         elif owner in scaled:
             result[owner] = owned
@@ -51,5 +54,5 @@ def entries_of_parent(
     for owner, owned in scaled.items():
         if owner not in settled and fields.has(owned.fields, _REPLICAS):
             since = before[owner].time if owner in before else ""
-            result[owner] = Owned(api_version, fields.of_paths([paths[api_version]]), since)
+            result[owner] = Owned(api_version, replicas, since)
     return managed.written(result)

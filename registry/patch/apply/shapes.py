@@ -147,11 +147,28 @@ _DEFAULT_KEYS = {"LocalObjectReference.name": ""}
 """Defaults of keys that neither are required nor filled in."""
 
 
-class Shapes:
-    """Compiles shapes; those of a structure are shared by all nodes that refer to it in the same way."""
+_TEXT = Shape(scalar=Scalar.STRING)
 
-    def __init__(self) -> None:
+
+class Shapes:
+    """Compiles shapes; those of a structure are shared by all nodes that refer to it in the same way.
+
+    metadata: that of custom resources, and of resources within them.
+    """
+
+    def __init__(self, metadata: Shape = DEDUCED) -> None:
+        self._metadata = metadata
         self._structures: dict[tuple[Structure, bool, bool], Maps] = {}
+
+    def of_custom_resource(self, node: Node) -> Shape:
+        """The shape of a custom resource, whose schema need not say what all objects have."""
+        maps = self.of(node).maps or DEDUCED.maps
+        assert maps is not None
+        rest = maps.rest if node.kind is Kind.ANY or node.preserves_unknown_fields else None
+        return Shape(maps=Maps(lambda: self._as_resource(maps.fields), rest, is_atomic=False))
+
+    def _as_resource(self, fields: Mapping[str, Shape]) -> Mapping[str, Shape]:
+        return {**fields, "apiVersion": _TEXT, "kind": _TEXT, "metadata": self._metadata}
 
     def of(self, node: Node, *, preserves: bool = False) -> Shape:
         """The shape of a node. `preserves`: something around it keeps fields that nobody knows."""
@@ -182,7 +199,8 @@ class Shapes:
         if known is None:
 
             def fields() -> Mapping[str, Shape]:
-                return {name: self.of(one.node, preserves=preserves) for name, one in structure.fields.items()}
+                own = {name: self.of(one.node, preserves=preserves) for name, one in structure.fields.items()}
+                return self._as_resource(own) if node.is_embedded_resource else own
 
             rest = DEDUCED if preserves or not structure.fields else None
             known = Maps(fields, rest, is_atomic=is_atomic)
