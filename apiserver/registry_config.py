@@ -10,6 +10,7 @@ def config_of(settings: Settings) -> Config:
     return Config(
         service_cluster_ip_ranges=settings.service_cluster_ip_range,
         service_node_ports=port_range.parse(settings.service_node_port_range),
+        allow_privileged=settings.allow_privileged,
         enabled_admission=settings.enable_admission_plugins,
         disabled_admission=settings.disable_admission_plugins,
     )

@@ -304,6 +304,7 @@ class Settings(BaseModel):
     )
     v: Count = _flag(_LOGS, 0, "number for the log level verbosity", shorthand="v")
 
+    allow_privileged: bool = _flag(_MISC, False, "If true, allow privileged containers.")
     service_cluster_ip_range: tuple[Network, ...] = _flag(
         _MISC,
         (IPv4Network("10.0.0.0/24"),),

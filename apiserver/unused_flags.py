@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from apiserver.flags import Kind
 
 _BOOLEANS = """
-    aggregator-reject-forwarding-redirect allow-privileged audit-log-batch-throttle-enable audit-log-compress
+    aggregator-reject-forwarding-redirect audit-log-batch-throttle-enable audit-log-compress
     audit-log-truncate-enabled audit-webhook-batch-throttle-enable audit-webhook-truncate-enabled
     contention-profiling disable-http2-serving
     emulation-forward-compatible enable-aggregator-routing enable-bootstrap-token-auth enable-garbage-collector

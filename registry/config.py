@@ -17,5 +17,6 @@ class Config:
 
     service_cluster_ip_ranges: Sequence[IPv4Network | IPv6Network] = (IPv4Network("10.0.0.0/24"),)
     service_node_ports: range = range(30000, 32768)
+    allow_privileged: bool = False
     enabled_admission: Sequence[str] = ()
     disabled_admission: Sequence[str] = ()

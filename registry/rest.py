@@ -62,9 +62,15 @@ class Request:
     namespace: str = ""
     manager: str = "kube-apiserver"
 
-    def strategy_context(self, now: float) -> StrategyContext:
+    def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""
-        return StrategyContext(namespace=self.namespace, user_name=self.user.name, now=now)
+        return StrategyContext(
+            namespace=self.namespace,
+            user_name=self.user.name,
+            now=now,
+            warn=self.warn,
+            allows_privileged=config.allow_privileged,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +256,8 @@ def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
         del metadata["namespace"]
 
 
-def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, now: float) -> None:
+def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
     """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
-    context = request.strategy_context(now)
     settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
     found = object_meta.validate(obj["metadata"], is_namespaced=kind.is_namespaced, check_name=strategy.check_name)
@@ -264,9 +269,10 @@ def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Obje
     strategy.canonicalize(obj)
 
 
-def before_update(kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, now: float) -> None:
+def before_update(
+    kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, context: StrategyContext
+) -> None:
     """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
-    context = request.strategy_context(now)
     settle_namespace(new, request, kind)
     _keep(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)

@@ -10,6 +10,7 @@ nothing.
 Everything here is pure: what needs other objects or I/O is admission or an After hook.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -29,6 +30,10 @@ class GarbageCollection(Enum):
     UNSUPPORTED = "Unsupported"
 
 
+def _unheard(_warning: str) -> None:
+    """What becomes of warnings that nobody listens to."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyContext:
     """What a strategy may know of the request: who asks for what and when, never how."""
@@ -36,6 +41,10 @@ class StrategyContext:
     namespace: str
     user_name: str = ""
     now: float = 0.0
+    warn: Callable[[str], None] = _unheard
+    """Tells the client something, whatever becomes of the request."""
+    allows_privileged: bool = False
+    """Whether containers may have all rights of their host."""
 
 
 @dataclass(frozen=True, kw_only=True)

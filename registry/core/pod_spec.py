@@ -20,7 +20,8 @@ def containers(spec: Object) -> Iterator[Object]:
 
 
 def default(spec: Object) -> None:
-    """The defaults that depend on other fields."""
+    """The defaults that depend on other fields. What belongs to features that are off is dropped."""
+    _drop_disabled(spec)
     if account := spec.get("serviceAccountName") or spec.get("serviceAccount"):
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for container in containers(spec):
@@ -34,6 +35,19 @@ def default_template(template: Any) -> None:
     """The same for a template, which may be missing where it is a pointer."""
     if template is not None:
         default(template["spec"])
+
+
+def _drop_disabled(spec: Object) -> None:
+    """Take away what kube-apiserver's default feature gates do not know."""
+    spec.pop("schedulingGroup", None)
+    for container in containers(spec):
+        lifecycle = container.get("lifecycle")
+        if lifecycle and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+            del container["lifecycle"]
+    for volume in spec.get("volumes") or ():
+        for source in (volume.get("projected") or {}).get("sources") or ():
+            source.pop("clusterTrustBundle", None)
+            source.pop("podCertificate", None)
 
 
 def _default_volume(volume: Object) -> None:

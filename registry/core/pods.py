@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
-from registry.core import pod_resources, pod_spec, pod_warnings
-from registry.core.pods_validation import options_for, pod, updates
+from registry.core import app_armor, pod_resources, pod_spec, pod_warnings
+from registry.core.pods_validation import PodOptions, options_for, pod, updates
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
@@ -48,12 +48,15 @@ class PodStrategy(Strategy):
         labels = obj["metadata"].get("labels") or {}
         for term in _selecting_terms(spec):
             _apply_label_keys(term, labels)
+        _apply_app_armor(context, obj)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + pod.validate_new(obj, options=options_for(None, is_pod=True))
+        return super().validate(context, obj) + pod.validate_new(
+            obj, options=options_for(None, is_pod=True, allows_privileged=context.allows_privileged)
+        )
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        options = options_for(old["spec"], old["metadata"], is_pod=True)
+        options = _options(context, old)
         errors = super().validate_update(context, new, old)
         errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
         errors += self.validate_metadata_again(new)
@@ -62,7 +65,8 @@ class PodStrategy(Strategy):
         return errors + updates.validate(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
+        found = pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
+        return found + pod_warnings.pod_warnings(obj)
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
         """Only a pod that may run somewhere needs time."""
@@ -73,6 +77,11 @@ class PodStrategy(Strategy):
         if period is None:
             period = spec.get("terminationGracePeriodSeconds") or 0
         return 1 if period < 0 else period
+
+
+def _options(context: StrategyContext, old: Object) -> PodOptions:
+    """How strict to be with the successor of a pod."""
+    return options_for(old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged)
 
 
 def _default_host_ports(spec: Object) -> None:
@@ -115,6 +124,24 @@ def _apply_label_keys(term: Object, labels: Mapping[str, str]) -> None:
             if key in labels:
                 expression = {"key": key, "operator": operator, "values": [labels[key]]}
                 selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), expression]
+
+
+def _apply_app_armor(context: StrategyContext, obj: Object) -> None:
+    """Make fields of the profiles that annotations tell, and say that annotations are not the way."""
+    spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
+    if not annotations or objects.get(spec, "os.name") == "windows":
+        return
+    of_pod = objects.get(spec, "securityContext.appArmorProfile")
+    for container in pod_spec.containers(spec):
+        key = app_armor.PREFIX + container.get("name", "")
+        if key not in annotations or objects.get(container, "securityContext.appArmorProfile") is not None:
+            continue
+        profile = app_armor.profile_of(annotations[key])
+        if profile is not None and profile == of_pod:
+            continue
+        if profile is not None:
+            objects.put(container, "securityContext.appArmorProfile", dict(profile))
+        context.warn(f"metadata.annotations[{key}]: {app_armor.DEPRECATED}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,6 +63,7 @@ def open_store(kind: Kind, environment: Environment) -> Store:
         canonical=_canonical(kind.stored_as or kind, environment.types),
         admission=environment.admission,
         clock=environment.clock,
+        config=environment.config,
         managers=field_managers(kind, environment.types, environment.clock),
     )
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from registry import errors, owner_references, rest
 from registry.admission.interface import Admission, Attributes, Chain, Operation
+from registry.config import Config
 from registry.generic import deletion, interpret
 from registry.generic.deleter import Deleter
 from registry.generic.field_managers import FieldManagers
@@ -23,7 +24,7 @@ from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteO
 from registry.patch.apply import times
 from registry.patch.apply.manager import FieldManager
 from registry.rest import Deleted, Request, Updated, UpdatedObject
-from registry.strategy import Strategy
+from registry.strategy import Strategy, StrategyContext
 from registry.validation import field as fields
 from registry.validation.errors import invalid_of
 from storage.clock import Clock, SystemClock
@@ -133,6 +134,7 @@ class Store:
     canonical: Callable[[Object], Object] = _as_it_is
     hooks: Hooks = field(default_factory=Hooks)
     clock: Clock = field(default_factory=SystemClock)
+    config: Config = field(default_factory=Config)
     managers: FieldManagers | None = None
     subresource: str = ""
 
@@ -223,7 +225,7 @@ class Store:
     async def _create_prepared(
         self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
     ) -> StoredObject:
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj, now=self.clock.now())
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=self.context(request))
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         try:
@@ -319,7 +321,7 @@ class Store:
         rest.fill_system_fields(obj, now=self.clock.now())
         if self.hooks.begin_create is not None:
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj, now=self.clock.now())
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=self.context(request))
         await self.admission.validate(attributes)
 
     async def _prepare_update(
@@ -332,7 +334,7 @@ class Store:
         self._check_resource_version(name, new["metadata"], old["metadata"])
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
-        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, now=self.clock.now())
+        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, context=self.context(request))
         self._keep_times(new, old)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
@@ -437,6 +439,10 @@ class Store:
             user=request.user,
             warn=request.warn,
         )
+
+    def context(self, request: Request) -> StrategyContext:
+        """What strategies may know of a request that is being served."""
+        return request.strategy_context(self.clock.now(), self.config)
 
     async def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> T:
         """The result of a call to storage, its errors translated."""

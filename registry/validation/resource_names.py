@@ -4,10 +4,15 @@ Pure. A name without a domain is one of Kubernetes' own; names of kubernetes.io 
 resources: whole things that only count.
 """
 
+from collections.abc import Mapping, Sequence
+
+from registry.quoting import quote
 from registry.schema import quantity
 from registry.schema.errors import DecodeError
-from registry.validation import field, names
+from registry.schema.quantity import Format, Quantity
+from registry.validation import field
 from registry.validation.field import FieldError
+from registry.validation.names import check_qualified_name
 
 HUGE_PAGES = "hugepages-"
 _REQUESTS = "requests."
@@ -60,7 +65,7 @@ def is_extended(name: str) -> bool:
     """Whether somebody else defines it, with a name that a quota can have too."""
     if is_native(name) or name.startswith(_REQUESTS):
         return False
-    return not names.check_qualified_name(_REQUESTS + name)
+    return not check_qualified_name(_REQUESTS + name)
 
 
 def is_counted(name: str) -> bool:
@@ -75,7 +80,7 @@ def allows_overcommit(name: str) -> bool:
 
 def validate_name(name: str, path: str) -> list[FieldError]:
     """Any resource."""
-    errors = [field.invalid(path, name, message) for message in names.check_qualified_name(name)]
+    errors = [field.invalid(path, name, message) for message in check_qualified_name(name)]
     if not errors and "/" not in name and not is_standard(name):
         errors.append(field.invalid(path, name, "must be a standard resource type or fully qualified"))
     return errors
@@ -117,6 +122,25 @@ def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
     if is_counted(name) and parsed.nanos % 10**9:
         errors.append(field.invalid(path, str(parsed), "must be an integer"))
     return errors
+
+
+def warn_of_fractions(
+    amounts: Mapping[str, str], path: str, *, names: Sequence[str] = ("memory", "ephemeral-storage")
+) -> list[str]:
+    """What the client should hear of bytes that are not whole."""
+    return [
+        f"{path}[{name}]: fractional byte value {quote(amounts[name])} is invalid, must be an integer"
+        for name in names
+        if name in amounts and _is_fraction(quantity.parse(amounts[name]))
+    ]
+
+
+def _is_fraction(amount: Quantity) -> bool:
+    """Whether it has thousandths, counted in 64 bits: of binary amounts beyond 8Pi the highest bits get lost there."""
+    thousandths = -(-amount.nanos // 10**6)
+    if abs(thousandths) < 2**63:
+        return thousandths % 1000 != 0
+    return amount.format is Format.BINARY and ((thousandths + 2**63) % 2**64 - 2**63) % 1000 != 0
 
 
 def is_divisible(name: str, amount: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from registry.core import app_armor
 from registry.core.pods_validation import rules, scheduling
 from registry.core.pods_validation.options import PodOptions
 from registry.core.pods_validation.rules import Errors, Obj
@@ -17,16 +18,13 @@ _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _COST = re.compile(r"-?(0|[1-9]\d*|(?<=-)\d+)", re.ASCII)
 _SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
-_LOCAL = "localhost/"
-_APP_ARMOR_WORDS = frozenset({"", "runtime/default", "unconfined"})
 _SECCOMP_WORDS: Mapping[str, frozenset[str]] = {
     "Unconfined": frozenset({"unconfined"}),
     "RuntimeDefault": frozenset({"runtime/default", "docker/default"}),
 }
 """By type of profile: the words for it in annotations."""
-_TYPE_OF_APP_ARMOR = {"Unconfined": "unconfined", "RuntimeDefault": "runtime/default"}
-_FROZEN = ((_APP_ARMOR, "AppArmor annotations"), (scheduling.MIRROR, "mirror pod annotation"))
+_APP_ARMOR_WORDS = {kind: frozenset({word}) for word, kind in app_armor.TYPES.items()}
+_FROZEN = ((app_armor.PREFIX, "AppArmor annotations"), (scheduling.MIRROR, "mirror pod annotation"))
 
 
 def validate(annotations: Mapping[str, str], spec: Obj, path: str, *, options: PodOptions) -> Errors:
@@ -44,7 +42,7 @@ def validate(annotations: Mapping[str, str], spec: Obj, path: str, *, options: P
         if key == _SECCOMP_POD or key.startswith(_SECCOMP_CONTAINER):
             errors += _validate_seccomp(value, f"{path}.{key}")
     for key, value in annotations.items():
-        if key.startswith(_APP_ARMOR):
+        if key.startswith(app_armor.PREFIX):
             errors += _validate_app_armor(key, value, spec, f"{path}[{key}]")
     return errors
 
@@ -83,17 +81,17 @@ def _is_toleration(value: Any) -> bool:
 def _validate_seccomp(profile: str, path: str) -> Errors:
     if any(profile in words for words in _SECCOMP_WORDS.values()):
         return []
-    if profile.startswith(_LOCAL):
-        return rules.relative_path(profile.removeprefix(_LOCAL), path)
+    if profile.startswith(app_armor.LOCAL):
+        return rules.relative_path(profile.removeprefix(app_armor.LOCAL), path)
     return [field.invalid(path, profile, "must be a valid seccomp profile")]
 
 
 def _validate_app_armor(key: str, profile: str, spec: Obj, path: str) -> Errors:
-    name = key.removeprefix(_APP_ARMOR)
+    name = key.removeprefix(app_armor.PREFIX)
     errors: Errors = []
     if all(container.get("name") != name for container, _ in rules.each_container(spec, "")):
         errors.append(field.invalid(path, name, "container not found"))
-    if profile not in _APP_ARMOR_WORDS and not profile.startswith(_LOCAL):
+    if profile and profile not in app_armor.TYPES and not profile.startswith(app_armor.LOCAL):
         errors.append(field.invalid(path, profile, f"invalid AppArmor profile name: {quote(profile)}"))
     return errors
 
@@ -144,13 +142,12 @@ def _match_app_armor(annotations: Mapping[str, str], spec: Obj, path: str) -> Er
         return []
     errors: Errors = []
     of_pod = rules.given(spec, "securityContext").get("appArmorProfile")
-    words = {kind: frozenset({word}) for kind, word in _TYPE_OF_APP_ARMOR.items()}
     for container, place in rules.each_container(spec, path):
         profile = rules.given(container, "securityContext").get("appArmorProfile") or of_pod
-        annotation = annotations.get(_APP_ARMOR + container.get("name", ""))
+        annotation = annotations.get(app_armor.PREFIX + container.get("name", ""))
         if profile is not None and annotation is not None:
             here = f"{place}.securityContext.appArmorProfile"
-            errors += _match(annotation, profile, here, words=words, subject="apparmor")
+            errors += _match(annotation, profile, here, words=_APP_ARMOR_WORDS, subject="apparmor")
     return errors
 
 
@@ -163,8 +160,8 @@ def _match(annotation: str, profile: Obj, path: str, *, words: Mapping[str, froz
         )
     if kind != "Localhost":
         return []
-    if not annotation.startswith(_LOCAL):
+    if not annotation.startswith(app_armor.LOCAL):
         return [field.forbidden(f"{path}.type", f"{subject} type in annotation and field must match")]
-    if annotation.removeprefix(_LOCAL) != profile.get("localhostProfile"):
+    if annotation.removeprefix(app_armor.LOCAL) != profile.get("localhostProfile"):
         return [field.forbidden(f"{path}.localhostProfile", f"{subject} profile in annotation and field must match")]
     return []
