@@ -75,6 +75,7 @@ def offer_of(
             strategy=kind.strategy,
             canonical=types[version.name].canonical,
             admission=admission,
+            authorizer=environment.authorizer,
             clock=environment.clock,
             managers=custom_field_managers(
                 kind, types, environment.types, environment.clock, replicas=_replicas(definition)

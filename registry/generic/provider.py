@@ -62,6 +62,7 @@ def open_store(kind: Kind, environment: Environment) -> Store:
         strategy=kind.strategy,
         canonical=_canonical(kind.stored_as or kind, environment.types),
         admission=environment.admission,
+        authorizer=environment.authorizer,
         clock=environment.clock,
         config=environment.config,
         managers=field_managers(kind, environment.types, environment.clock),

@@ -13,6 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from registry import errors, owner_references, rest
+from registry.access.always import AlwaysAllow
+from registry.access.authorizer import Attributes as Question
+from registry.access.authorizer import Authorizer
+from registry.access.refusals import forbidden
 from registry.admission.interface import Admission, Attributes, Chain, Operation
 from registry.config import Config
 from registry.generic import deletion, interpret
@@ -131,6 +135,7 @@ class Store:
     storage: DryRunnableStorage
     strategy: Strategy
     admission: Admission = field(default_factory=Chain)
+    authorizer: Authorizer = field(default_factory=AlwaysAllow)
     canonical: Callable[[Object], Object] = _as_it_is
     hooks: Hooks = field(default_factory=Hooks)
     clock: Clock = field(default_factory=SystemClock)
@@ -322,7 +327,24 @@ class Store:
         if self.hooks.begin_create is not None:
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
         rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=self.context(request))
+        await self._authorize_creation(request, name)
         await self.admission.validate(attributes)
+
+    async def _authorize_creation(self, request: Request, name: str) -> None:
+        """Who may change an object may not therefore make it."""
+        question = Question(
+            request.user,
+            "create",
+            self.kind.group,
+            request.version,
+            self.kind.plural,
+            self.subresource,
+            request.namespace,
+            name,
+        )
+        decision = await self.authorizer.authorize(question)
+        if not decision.is_allowed:
+            raise errors.InternalError(decision.error) if decision.error else forbidden(question, decision.reason)
 
     async def _prepare_update(
         self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: _Taken
