@@ -66,7 +66,7 @@ class Request:
         """What strategies may know of it, at a time."""
         return StrategyContext(
             namespace=self.namespace,
-            user_name=self.user.name,
+            user=self.user,
             now=now,
             warn=self.warn,
             allows_privileged=config.allow_privileged,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from registry.access.users import ANONYMOUS, UserInfo
 from registry.options import DeleteOptions
 from registry.validation import names, object_meta
 from registry.validation.field import FieldError
@@ -39,7 +40,7 @@ class StrategyContext:
     """What a strategy may know of the request: who asks for what and when, never how."""
 
     namespace: str
-    user_name: str = ""
+    user: UserInfo = ANONYMOUS
     now: float = 0.0
     warn: Callable[[str], None] = _unheard
     """Tells the client something, whatever becomes of the request."""

@@ -7,6 +7,9 @@ is known even when nothing here does its work.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from registry.admission.certificate_approval import CertificateApproval
+from registry.admission.certificate_signing import CertificateSigning
+from registry.admission.certificate_subject_restriction import CertificateSubjectRestriction
 from registry.admission.default_ingress_class import DefaultIngressClass
 from registry.admission.default_storage_class import DefaultStorageClass
 from registry.admission.default_toleration_seconds import DefaultTolerationSeconds
@@ -16,13 +19,15 @@ from registry.admission.persistent_volume_claim_resize import PersistentVolumeCl
 from registry.admission.priority import Priority
 from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
+from registry.config import Config
 from registry.core.namespaces import NAMESPACES
 from registry.generic.provider import resource_of
+from registry.networking.ingressclasses import INGRESSCLASSES
 from registry.rest import Foundation
 from registry.scheduling.priorityclasses import PRIORITYCLASSES
+from registry.storageclasses.storageclasses import STORAGECLASSES
 
 Make = Callable[[Foundation], Plugin]
-from registry.storageclasses.storageclasses import STORAGECLASSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +67,11 @@ PLUGINS: tuple[Row, ...] = (
         lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),
     ),
     Row("RuntimeClass"),
-    Row("CertificateApproval"),
-    Row("CertificateSigning"),
+    Row("CertificateApproval", lambda given: CertificateApproval(given.authorizer)),
+    Row("CertificateSigning", lambda given: CertificateSigning(given.authorizer)),
     Row("ClusterTrustBundleAttest"),
-    Row("CertificateSubjectRestriction"),
-    Row("DefaultIngressClass"),
+    Row("CertificateSubjectRestriction", lambda _given: CertificateSubjectRestriction()),
+    Row("DefaultIngressClass", lambda given: DefaultIngressClass(given.storage_for(resource_of(INGRESSCLASSES)))),
     Row("DenyServiceExternalIPs", is_default=False),
     Row("PodTopologyLabels"),
     Row("PodGroupWorkloadExists"),

@@ -1,23 +1,19 @@
 """The certificates.k8s.io group: its kinds."""
 
-from registry.fields import text
+from collections.abc import Mapping
+
+from registry.certificates.certificatesigningrequests import APPROVAL, CERTIFICATESIGNINGREQUESTS
 from registry.generic.provider import KindsProvider
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy
+from registry.generic.status import SubresourceREST
+from registry.generic.store import Store
+from registry.rest import Environment, RESTStorage
 
 GROUP = "certificates.k8s.io"
 
-KINDS = (
-    Kind(
-        group=GROUP,
-        plural="certificatesigningrequests",
-        kind="CertificateSigningRequest",
-        is_namespaced=False,
-        short_names=("csr",),
-        strategy=Strategy(has_status=True),
-        status_strategy=StatusStrategy(),
-        fields={"spec.signerName": text("spec.signerName")},
-    ),
-)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    plural = CERTIFICATESIGNINGREQUESTS.plural
+    return {"v1": {f"{plural}/approval": SubresourceREST(stores[plural], "approval", APPROVAL)}}
+
+
+PROVIDER = KindsProvider(group=GROUP, kinds=(CERTIFICATESIGNINGREQUESTS,), extras=_extras)

@@ -1,0 +1,19 @@
+"""CertificateApproval: approving takes the right to do so for the signer that the request names."""
+
+from registry.access.authorizer import Authorizer
+from registry.admission import signer_rights
+from registry.admission.interface import Attributes, Operation, Plugin
+
+
+class CertificateApproval(Plugin):
+    """Asks the authorizer."""
+
+    name = "CertificateApproval"
+    operations = frozenset({Operation.UPDATE})
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource == signer_rights.REQUESTS and attributes.subresource == "approval":
+            await signer_rights.check(self._authorizer, attributes, "approve")

@@ -1,0 +1,32 @@
+"""CertificateSubjectRestriction: nobody joins system:masters with a client's certificate of the API server."""
+
+import base64
+
+from registry import errors
+from registry.access.users import MASTERS
+from registry.admission import signer_rights
+from registry.admission.interface import Attributes, Operation, Plugin
+from registry.certificates import pem, signers
+
+
+class CertificateSubjectRestriction(Plugin):
+    """Reads the subject that is asked for."""
+
+    name = "CertificateSubjectRestriction"
+    operations = frozenset({Operation.CREATE})
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource != signer_rights.REQUESTS or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        spec = attributes.obj["spec"]
+        if spec.get("signerName") != signers.API_SERVER_CLIENT:
+            return
+        try:
+            request = pem.read_request(base64.b64decode(spec.get("request") or ""))
+        except pem.PemError as exc:
+            why = f"failed to parse CSR: {exc}"
+            raise errors.Forbidden(signer_rights.REQUESTS, attributes.name, why=why) from exc
+        if MASTERS in pem.organizations(request):
+            why = f"use of {signers.API_SERVER_CLIENT} signer with {MASTERS} group is not allowed"
+            raise errors.Forbidden(signer_rights.REQUESTS, attributes.name, why=why)

@@ -1,0 +1,19 @@
+"""Who may act for which signer of certificates: what the plugins for certificates share."""
+
+from registry import errors, objects
+from registry.access.authorizer import Authorizer
+from registry.admission.interface import Attributes
+from registry.certificates import signers
+from registry.names import GroupResource
+from registry.quoting import quote
+
+REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
+
+
+async def check(authorizer: Authorizer, attributes: Attributes, verb: str) -> None:
+    """Raises Forbidden unless the user may do this for the signer that the old request names."""
+    assert attributes.old is not None
+    signer = objects.get(attributes.old, "spec.signerName") or ""
+    if not await signers.may(authorizer, attributes.user, verb, signer):
+        why = f"user not permitted to {verb} requests with signerName {quote(signer)}"
+        raise errors.Forbidden(REQUESTS, attributes.name, why=why)

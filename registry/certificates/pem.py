@@ -1,0 +1,102 @@
+"""Certificates and requests for them in PEM: reading them with Go's words for what is wrong. Pure."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cryptography.x509 import CertificateSigningRequest
+
+_BLOCK = re.compile(
+    rb"(?:\A|\n)-----BEGIN ([^\n]*?)-----[ \t]*\r?\n(.*?)\n?-----END \1-----[ \t\r]*(?:\n|\Z)", re.DOTALL
+)
+_HEADER = re.compile(rb"[^\n:]+:[^\n]*\n")
+_REQUEST = "CERTIFICATE REQUEST"
+_CERTIFICATE = "CERTIFICATE"
+
+
+class PemError(Exception):
+    """What is wrong; the text is for clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block: what it holds, in DER."""
+
+    type: str
+    content: bytes
+    has_headers: bool = False
+
+
+def blocks(data: bytes) -> Iterator[Block]:
+    """The blocks of a text, one after the other; what stands between them, and what is malformed, does not count."""
+    for match in _BLOCK.finditer(data.replace(b"-----\n-----BEGIN", b"-----\n\n-----BEGIN")):
+        body = match[2] + b"\n"
+        headers = b"".join(_leading_headers(body))
+        try:
+            content = base64.b64decode(b"".join(body[len(headers) :].split()), validate=True)
+        except binascii.Error:
+            continue
+        yield Block(match[1].decode(errors="replace"), content, bool(headers))
+
+
+def _leading_headers(body: bytes) -> Iterator[bytes]:
+    position = 0
+    while match := _HEADER.match(body, position):
+        yield match[0]
+        position = match.end()
+
+
+def read_request(data: bytes) -> "CertificateSigningRequest":
+    """A request. Raises PemError."""
+    from cryptography import x509
+
+    block = next(blocks(data), None)
+    if block is None or block.type != _REQUEST:
+        raise PemError(f"PEM block type must be {_REQUEST}")
+    try:
+        return x509.load_der_x509_csr(block.content)
+    except ValueError as exc:
+        raise PemError(f"asn1: structure error: {exc}") from exc
+
+
+def check_signature(request: "CertificateSigningRequest") -> None:
+    """Whether the one who asks has the key. Raises PemError."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    try:
+        if request.is_signature_valid:
+            return
+        is_rsa = isinstance(request.public_key(), rsa.RSAPublicKey)
+    except (UnsupportedAlgorithm, ValueError) as exc:
+        raise PemError("x509: cannot verify signature: algorithm unimplemented") from exc
+    raise PemError("crypto/rsa: verification error" if is_rsa else "x509: ECDSA verification failure")
+
+
+def organizations(request: "CertificateSigningRequest") -> Sequence[str]:
+    """The organizations of the subject: a user's groups."""
+    from cryptography.x509.oid import NameOID
+
+    return [str(one.value) for one in request.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
+
+
+def check_certificates(data: bytes) -> None:
+    """That there are certificates and nothing else. Raises PemError."""
+    from cryptography import x509
+
+    count = 0
+    for count, block in enumerate(blocks(data), 1):  # noqa: B007 - the count is wanted
+        if block.type != _CERTIFICATE:
+            raise PemError(f'only {_CERTIFICATE} PEM blocks are allowed, found "{block.type}"')
+        if block.has_headers:
+            raise PemError("no PEM block headers are permitted")
+        try:
+            x509.load_der_x509_certificate(block.content)
+        except ValueError as exc:
+            raise PemError(f"x509: malformed certificate: {exc}") from exc
+    if not count:
+        raise PemError(f"must contain at least one {_CERTIFICATE} PEM block")
