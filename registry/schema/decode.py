@@ -132,6 +132,7 @@ _DROPPED_WHEN_ZERO = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NU
 _KEPT_WHEN_EMPTY = frozenset(
     {
         ("ObjectMeta", "managedFields"),
+        ("CertificateSigningRequestSpec", "request"),
         ("HPAScalingRules", "policies"),
         ("IngressSpec", "rules"),
         ("PersistentVolumeSpec", "capacity"),
