@@ -1,6 +1,6 @@
 """What the settings say of the registry, in the registry's own words."""
 
-from apiserver import port_range
+from apiserver import admission_config, port_range
 from apiserver.settings import Settings
 from registry.config import Config
 
@@ -13,4 +13,7 @@ def config_of(settings: Settings) -> Config:
         allow_privileged=settings.allow_privileged,
         enabled_admission=settings.enable_admission_plugins,
         disabled_admission=settings.disable_admission_plugins,
+        admission_configuration=admission_config.load(settings.admission_control_config_file),
+        not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
+        unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
     )

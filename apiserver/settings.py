@@ -299,6 +299,20 @@ class Settings(BaseModel):
         "The order of plugins in this flag does not matter.",
     )
 
+    admission_control_config_file: Path | None = _flag(_ADMISSION, None, "File with admission control configuration.")
+    default_not_ready_toleration_seconds: int = _flag(
+        _ADMISSION,
+        300,
+        "Indicates the tolerationSeconds of the toleration for notReady:NoExecute that is added by default to every "
+        "pod that does not already have such a toleration.",
+    )
+    default_unreachable_toleration_seconds: int = _flag(
+        _ADMISSION,
+        300,
+        "Indicates the tolerationSeconds of the toleration for unreachable:NoExecute that is added by default to "
+        "every pod that does not already have such a toleration.",
+    )
+
     logging_format: Annotated[str, _one_of("text", "json")] = _flag(
         _LOGS, "text", "Sets the log format. Permitted formats: json, text."
     )

@@ -18,7 +18,7 @@ _BOOLEANS = """
 """
 
 _WITH_VALUES = """
-    admission-control admission-control-config-file allow-metric-labels allow-metric-labels-manifest
+    admission-control allow-metric-labels allow-metric-labels-manifest
     api-audiences apiserver-count audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-max-wait
     audit-log-batch-throttle-burst audit-log-batch-throttle-qps audit-log-format audit-log-maxage
     audit-log-maxbackup audit-log-maxsize audit-log-mode audit-log-path audit-log-truncate-max-batch-size

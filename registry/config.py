@@ -3,9 +3,10 @@
 A value for everything, so that a registry can be made without flags. Knows no flag's grammar.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +14,8 @@ class Config:
     """The defaults are kube-apiserver's.
 
     enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
+    admission_configuration: by the name of a plugin, what it is configured with; its own business.
+    not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
     """
 
     service_cluster_ip_ranges: Sequence[IPv4Network | IPv6Network] = (IPv4Network("10.0.0.0/24"),)
@@ -20,3 +23,6 @@ class Config:
     allow_privileged: bool = False
     enabled_admission: Sequence[str] = ()
     disabled_admission: Sequence[str] = ()
+    admission_configuration: Mapping[str, Any] = field(default_factory=dict)
+    not_ready_toleration_seconds: int = 300
+    unreachable_toleration_seconds: int = 300

@@ -1,13 +1,20 @@
 """DefaultTolerationSeconds: pods stay a while on a node that is not ready or not reached, unless they say how long."""
 
 from registry.admission.interface import Attributes, Operation, Plugin
-from registry.names import GroupResource
+from registry.admission.pods import is_pod
+from registry.config import Config
 from storage.stored_object import Object
 
-_PODS = GroupResource("", "pods")
-_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_NOT_READY = "node.kubernetes.io/not-ready"
+_UNREACHABLE = "node.kubernetes.io/unreachable"
 _EFFECT = "NoExecute"
-_SECONDS = 300
+
+
+def default_toleration_seconds(config: Config) -> "DefaultTolerationSeconds":
+    """The plugin with the times of the configuration."""
+    return DefaultTolerationSeconds(
+        not_ready_seconds=config.not_ready_toleration_seconds, unreachable_seconds=config.unreachable_toleration_seconds
+    )
 
 
 class DefaultTolerationSeconds(Plugin):
@@ -16,13 +23,20 @@ class DefaultTolerationSeconds(Plugin):
     name = "DefaultTolerationSeconds"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
+    def __init__(self, *, not_ready_seconds: int = 300, unreachable_seconds: int = 300) -> None:
+        self._seconds = {_NOT_READY: not_ready_seconds, _UNREACHABLE: unreachable_seconds}
+
     async def mutate(self, attributes: Attributes) -> None:
-        if attributes.resource != _PODS or attributes.subresource:
+        if not is_pod(attributes):
             return
         assert attributes.obj is not None
         spec = attributes.obj["spec"]
         tolerations = spec.get("tolerations") or []
-        missing = [_toleration(taint) for taint in _TAINTS if not any(_tolerates(one, taint) for one in tolerations)]
+        missing = [
+            _toleration(taint, seconds)
+            for taint, seconds in self._seconds.items()
+            if not any(_tolerates(one, taint) for one in tolerations)
+        ]
         if missing:
             spec["tolerations"] = [*tolerations, *missing]
 
@@ -32,5 +46,5 @@ def _tolerates(toleration: Object, taint: str) -> bool:
     return toleration.get("key", "") in {taint, ""} and toleration.get("effect", "") in {_EFFECT, ""}
 
 
-def _toleration(taint: str) -> Object:
-    return {"key": taint, "operator": "Exists", "effect": _EFFECT, "tolerationSeconds": _SECONDS}
+def _toleration(taint: str, seconds: int) -> Object:
+    return {"key": taint, "operator": "Exists", "effect": _EFFECT, "tolerationSeconds": seconds}

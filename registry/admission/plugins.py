@@ -7,27 +7,44 @@ is known even when nothing here does its work.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from registry.admission.always import AlwaysAdmit, AlwaysDeny
+from registry.admission.always_pull_images import AlwaysPullImages
 from registry.admission.certificate_approval import CertificateApproval
 from registry.admission.certificate_signing import CertificateSigning
 from registry.admission.certificate_subject_restriction import CertificateSubjectRestriction
 from registry.admission.default_ingress_class import DefaultIngressClass
 from registry.admission.default_storage_class import DefaultStorageClass
-from registry.admission.default_toleration_seconds import DefaultTolerationSeconds
+from registry.admission.default_toleration_seconds import default_toleration_seconds
+from registry.admission.deny_service_external_ips import DenyServiceExternalIPs
+from registry.admission.extended_resource_toleration import ExtendedResourceToleration
 from registry.admission.interface import Chain, Plugin
+from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
+from registry.admission.limit_ranger import LimitRanger
+from registry.admission.namespace_auto_provision import NamespaceAutoProvision
+from registry.admission.namespace_exists import NamespaceExists
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.priority import Priority
+from registry.admission.runtime_class import RuntimeClass
 from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.config import Config
+from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
 from registry.generic.provider import resource_of
+from registry.kind import Kind
 from registry.networking.ingressclasses import INGRESSCLASSES
+from registry.node.runtimeclasses import RUNTIMECLASSES
 from registry.rest import Foundation
 from registry.scheduling.priorityclasses import PRIORITYCLASSES
 from registry.storageclasses.storageclasses import STORAGECLASSES
+from storage.interface import Storage
 
 Make = Callable[[Foundation], Plugin]
+
+
+def _storage(given: Foundation, kind: Kind) -> Storage:
+    return given.storage_for(resource_of(kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +57,24 @@ class Row:
 
 
 PLUGINS: tuple[Row, ...] = (
-    Row("AlwaysAdmit", is_default=False),
-    Row("NamespaceAutoProvision", is_default=False),
+    Row("AlwaysAdmit", lambda _given: AlwaysAdmit(), is_default=False),
+    Row("NamespaceAutoProvision", NamespaceAutoProvision, is_default=False),
     Row("NamespaceLifecycle", lambda given: NamespaceLifecycle(given.storage_for(resource_of(NAMESPACES)))),
-    Row("NamespaceExists", is_default=False),
-    Row("LimitPodHardAntiAffinityTopology", is_default=False),
-    Row("LimitRanger"),
+    Row("NamespaceExists", lambda given: NamespaceExists(_storage(given, NAMESPACES)), is_default=False),
+    Row("LimitPodHardAntiAffinityTopology", lambda _given: LimitPodHardAntiAffinityTopology(), is_default=False),
+    Row("LimitRanger", lambda given: LimitRanger(_storage(given, LIMITRANGES))),
     Row("ServiceAccount"),
     Row("NodeRestriction", is_default=False),
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
-    Row("AlwaysPullImages", is_default=False),
+    Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
     Row("ImagePolicyWebhook", is_default=False),
     Row("PodSecurity"),
     Row("PodNodeSelector", is_default=False),
     Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
-    Row("DefaultTolerationSeconds", lambda _given: DefaultTolerationSeconds()),
+    Row("DefaultTolerationSeconds", lambda given: default_toleration_seconds(given.config)),
     Row("PodTolerationRestriction", is_default=False),
     Row("EventRateLimit", is_default=False),
-    Row("ExtendedResourceToleration", is_default=False),
+    Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
     Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
     Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
     Row("PodGroupProtection"),
@@ -66,13 +83,13 @@ PLUGINS: tuple[Row, ...] = (
         "PersistentVolumeClaimResize",
         lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),
     ),
-    Row("RuntimeClass"),
+    Row("RuntimeClass", lambda given: RuntimeClass(_storage(given, RUNTIMECLASSES))),
     Row("CertificateApproval", lambda given: CertificateApproval(given.authorizer)),
     Row("CertificateSigning", lambda given: CertificateSigning(given.authorizer)),
     Row("ClusterTrustBundleAttest"),
     Row("CertificateSubjectRestriction", lambda _given: CertificateSubjectRestriction()),
     Row("DefaultIngressClass", lambda given: DefaultIngressClass(given.storage_for(resource_of(INGRESSCLASSES)))),
-    Row("DenyServiceExternalIPs", is_default=False),
+    Row("DenyServiceExternalIPs", lambda _given: DenyServiceExternalIPs(), is_default=False),
     Row("PodTopologyLabels"),
     Row("PodGroupWorkloadExists"),
     Row("NodeDeclaredFeatureValidator"),
@@ -83,7 +100,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("ValidatingAdmissionPolicy"),
     Row("ValidatingAdmissionWebhook"),
     Row("ResourceQuota"),
-    Row("AlwaysDeny", is_default=False),
+    Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
 )
 
 NAMES = tuple(row.name for row in PLUGINS)

@@ -1,0 +1,22 @@
+"""AlwaysAdmit and AlwaysDeny: for tests of clients."""
+
+from registry.admission import refusals
+from registry.admission.interface import Attributes, Plugin
+
+
+class AlwaysAdmit(Plugin):
+    """Accepts everything, as the base class does."""
+
+    name = "AlwaysAdmit"
+
+
+class AlwaysDeny(Plugin):
+    """Refuses everything."""
+
+    name = "AlwaysDeny"
+
+    async def mutate(self, attributes: Attributes) -> None:
+        raise refusals.forbidden(attributes, "admission control is denying all modifications")
+
+    async def validate(self, attributes: Attributes) -> None:
+        raise refusals.forbidden(attributes, "admission control is denying all modifications")

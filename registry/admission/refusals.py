@@ -1,0 +1,19 @@
+"""How plugins refuse: Forbidden, about the object as it is known before it has its name."""
+
+from collections.abc import Sequence
+
+from registry.admission.interface import Attributes
+from registry.errors import Forbidden
+
+
+def forbidden(attributes: Attributes, why: str) -> Forbidden:
+    """The refusal of a write."""
+    metadata = attributes.obj.get("metadata", {}) if attributes.obj else {}
+    name = attributes.name or metadata.get("name") or metadata.get("generateName") or "Unknown"
+    return Forbidden(attributes.resource, name, why=why)
+
+
+def joined(reasons: Sequence[str]) -> str:
+    """Several reasons as one: each once, in brackets if there are more."""
+    distinct = list(dict.fromkeys(reasons))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
