@@ -57,5 +57,5 @@ def _size(claim: Object) -> int:
 
 def _class(claim: Object) -> str:
     annotations = claim["metadata"].get("annotations") or {}
-    found: str = annotations.get(CLASS_ANNOTATION) or objects.get(claim, "spec.storageClassName", "")
+    found: str = annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", ""))
     return found

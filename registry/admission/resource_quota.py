@@ -1,0 +1,130 @@
+"""ResourceQuota: nothing is made that the quotas of its namespace have no room for.
+
+What a write uses is added to `status.used` before the write is made. Must hold: whether there is room is decided on
+the very state of the quota that the sum replaces, whoever else writes; of several quotas either all are charged or
+none. What is charged stays so when the write fails later: as everywhere, a controller counts again.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from registry import errors
+from registry.admission.interface import Attributes, Plugin
+from registry.generic.interpret import Operation as Reading
+from registry.generic.interpret import interpreted
+from registry.names import GroupResource
+from registry.quota import amounts, charging
+from registry.quota.amounts import Amounts
+from registry.quota.claims import DeviceClaims, VolumeClaims
+from registry.quota.evaluators import Evaluator, ObjectCounts, count_name
+from registry.quota.pods import Pods
+from registry.quota.services import Services
+from storage.clock import Clock
+from storage.interface import ListOptions, Storage, Update
+from storage.stored_object import Object, StoredObject
+
+_QUOTAS = GroupResource("", "resourcequotas")
+_IGNORED = frozenset(
+    {
+        GroupResource("", "namespaces"),
+        GroupResource("", "bindings"),
+        GroupResource("", "componentstatuses"),
+        GroupResource("", "events"),
+        GroupResource("events.k8s.io", "events"),
+        GroupResource("authentication.k8s.io", "tokenreviews"),
+        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
+        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
+    }
+)
+_EVALUATORS: Mapping[GroupResource, Evaluator] = {
+    GroupResource("", "pods"): Pods(),
+    GroupResource("", "services"): Services(),
+    GroupResource("", "persistentvolumeclaims"): VolumeClaims(),
+    GroupResource("resource.k8s.io", "resourceclaims"): DeviceClaims(),
+    **{
+        GroupResource("", plural): ObjectCounts((count_name(GroupResource("", plural)), plural))
+        for plural in ("configmaps", "resourcequotas", "replicationcontrollers", "secrets")
+    },
+}
+
+
+class ResourceQuota(Plugin):
+    """Charges the quotas of a namespace."""
+
+    name = "ResourceQuota"
+
+    def __init__(self, quotas: Storage, clock: Clock) -> None:
+        self._quotas = quotas
+        self._clock = clock
+
+    async def validate(self, attributes: Attributes) -> None:
+        if not attributes.namespace or attributes.obj is None or attributes.resource in _IGNORED:
+            return
+        evaluator = _EVALUATORS.get(attributes.resource) or ObjectCounts((count_name(attributes.resource),))
+        if not evaluator.handles(attributes):
+            return
+        found = await self._concerned(attributes, evaluator)
+        await self._charge_all(found, evaluator, attributes)
+
+    async def _concerned(self, attributes: Attributes, evaluator: Evaluator) -> Sequence[StoredObject]:
+        """The quotas that look at the object."""
+        assert attributes.obj is not None
+        listing = self._quotas.get_list(f"{attributes.namespace}/", ListOptions(resource_version=0))
+        items = (await interpreted(listing, Reading(_QUOTAS, "list"))).items
+        return [item for item in items if charging.looks_at(item.decode(), evaluator, attributes.obj)]
+
+    async def _charge_all(self, quotas: Sequence[StoredObject], evaluator: Evaluator, attributes: Attributes) -> None:
+        charged: list[tuple[StoredObject, Amounts]] = []
+        try:
+            for quota in quotas:
+                taken = await self._charge(quota, evaluator, attributes)
+                charged.append((quota, taken))
+        except errors.StatusError:
+            for known, returned in charged:
+                await self._give_back(known, returned)
+            raise
+
+    async def _charge(self, quota: StoredObject, evaluator: Evaluator, attributes: Attributes) -> Amounts:
+        """Take what the write needs, and say what it was."""
+        taken: Amounts = {}
+
+        async def charged(current: StoredObject | None) -> Update:
+            nonlocal taken
+            assert current is not None
+            obj = current.decode()
+            taken = charging.charge(obj, evaluator, attributes, now=self._clock.now())
+            if taken and not attributes.is_dry_run:
+                _set_used(obj, amounts.added(_used(obj), taken))
+            return Update(obj)
+
+        try:
+            updating = self._quotas.guaranteed_update(quota.key, charged, suggestion=quota)
+            await interpreted(updating, Reading(_QUOTAS, "update", quota.key))
+        except errors.NotFound:
+            return {}
+        return {} if attributes.is_dry_run else taken
+
+    async def _give_back(self, quota: StoredObject, taken: Amounts) -> None:
+        async def returned(current: StoredObject | None) -> Update:
+            assert current is not None
+            obj = current.decode()
+            _set_used(obj, amounts.reduced(_used(obj), taken))
+            return Update(obj)
+
+        if not taken:
+            return
+        try:
+            updating = self._quotas.guaranteed_update(quota.key, returned)
+            await interpreted(updating, Reading(_QUOTAS, "update", quota.key))
+        except errors.NotFound:
+            return
+
+
+def _used(quota: Object) -> Amounts:
+    return amounts.parsed((quota.get("status") or {}).get("used"))
+
+
+def _set_used(quota: Object, used: Amounts) -> None:
+    quota["status"] = {**(quota.get("status") or {}), "used": amounts.texts(used)}

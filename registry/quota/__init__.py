@@ -1,0 +1,1 @@
+"""Quotas: what an object uses of what a namespace may use."""
