@@ -25,12 +25,14 @@ from registry.admission.namespace_exists import NamespaceExists
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.priority import Priority
+from registry.admission.resource_quota import ResourceQuota
 from registry.admission.runtime_class import RuntimeClass
 from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
+from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.generic.provider import resource_of
 from registry.kind import Kind
 from registry.networking.ingressclasses import INGRESSCLASSES
@@ -99,7 +101,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("MutatingAdmissionWebhook"),
     Row("ValidatingAdmissionPolicy"),
     Row("ValidatingAdmissionWebhook"),
-    Row("ResourceQuota"),
+    Row("ResourceQuota", lambda given: ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock)),
     Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
 )
 
