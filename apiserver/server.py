@@ -8,11 +8,10 @@ Must hold: what was started is stopped, whatever fails between; nothing outlives
 
 import logging
 import ssl
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from apiserver import app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
+from apiserver import access, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
@@ -22,9 +21,6 @@ from apiserver.handlers import served
 from apiserver.listeners import Listener
 from apiserver.settings import Settings
 from registry import schema
-from registry.access import modes, token_file
-from registry.access.authentication import KnownTokens, Tokens
-from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.assembly import assemble, environment_of
 from registry.customresources.controller import Controller
 from registry.customresources.resources import Resources
@@ -40,7 +36,6 @@ _STREAM_GRACE = 0.25
 _STORAGE_PAUSE = 0.05
 """Seconds between two looks at a storage that is not there yet."""
 _LOOPBACK = "127.0.0.1"
-_AUDIENCES = ("https://kubernetes.default.svc",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +92,15 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
-    authorization = modes.of(settings.authorization_mode, storage.storage_for)
-    tokens = Tokens([KnownTokens(_tokens(settings, pki), _AUDIENCES)], _AUDIENCES)
+    may = access.of(settings, pki, storage.storage_for, clock)
     foundation = Foundation(
         storage_for=storage.storage_for,
         clock=clock,
         types=types,
         config=registry_config.config_of(settings),
-        authorizer=authorization.authorizer,
-        tokens=tokens,
+        authorizer=may.modes.authorizer,
+        tokens=may.tokens,
+        issuer=may.issuer,
     )
     environment = environment_of(foundation)
     resources = served.index(assemble(environment), types, clock)
@@ -114,7 +109,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     definitions.start()
     background = Tasks()
     stack.push_async_callback(background.close)
-    for run in authorization.runs:
+    for run in may.modes.runs:
         background.spawn(run(clock), name="authorization")
     background.spawn(storage.warm(), name="fill caches")
     return app.Parts(
@@ -125,8 +120,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         flow_control=FlowControl(
             max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
         ),
-        tokens=tokens,
-        authorizer=authorization.authorizer,
+        tokens=may.tokens,
+        authorizer=may.modes.authorizer,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,
@@ -151,12 +146,3 @@ async def _listen(parts: app.Parts, context: ssl.SSLContext, stack: AsyncExitSta
     stack.push_async_callback(insecure.close, _STREAM_GRACE)
     logger.warning("Serving WITHOUT authentication or authorization on %s:%d", _LOOPBACK, insecure.port)
     return secure, insecure
-
-
-def _tokens(settings: Settings, pki: Pki) -> Mapping[str, UserInfo]:
-    """Users by bearer token: those of the token file, and the administrator."""
-    users: dict[str, UserInfo] = {}
-    if settings.token_auth_file is not None:
-        users.update(token_file.parse(settings.token_auth_file.read_text(), str(settings.token_auth_file)))
-    users[pki.admin_token] = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
-    return users

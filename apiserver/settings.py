@@ -17,11 +17,13 @@ from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
 from registry import durations
 from registry.admission import plugins
+from registry.access import token_issuer
 from registry.quoting import quote
 from storage import codec, lease_manager, servers_overrides
 from storage.errors import InvalidOptions
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
+_LEAST_EXPIRATION = 3600.0
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
 
@@ -279,6 +281,59 @@ class Settings(BaseModel):
         None,
         "If set, the file that will be used to secure the secure port of the API server via token authentication.",
     )
+    service_account_issuer: Strings = _flag(
+        _AUTHENTICATION,
+        (token_issuer.ISSUER,),
+        "Identifier of the service account token issuer. The issuer will assert this identifier in \"iss\" claim of "
+        "issued tokens. When this flag is specified multiple times, the first is used to generate tokens and all are "
+        "used to determine which issuers are accepted.",
+    )
+    service_account_key_file: Strings = _flag(
+        _AUTHENTICATION,
+        (),
+        "File containing PEM-encoded x509 RSA or ECDSA private or public keys, used to verify ServiceAccount tokens. "
+        "The specified file can contain multiple keys, and the flag can be specified multiple times with different "
+        "files. If unspecified, --service-account-signing-key-file is used, and without that either a key of the "
+        "server's own.",
+    )
+    service_account_signing_key_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "Path to the file that contains the current private key of the service account token issuer. The issuer will "
+        "sign issued ID tokens with this private key. Without it and --service-account-key-file, the server makes a "
+        "key in --cert-dir.",
+    )
+    service_account_max_token_expiration: Duration = _flag(
+        _AUTHENTICATION,
+        0.0,
+        "The maximum validity duration of a token created by the service account token issuer. If an otherwise valid "
+        "TokenRequest with a validity duration larger than this value is requested, a token will be issued with a "
+        "validity duration of this value. 0 is no limit.",
+    )
+    service_account_extend_token_expiration: bool = _flag(
+        _AUTHENTICATION,
+        True,
+        "Turns on projected service account expiration extension during token generation, which helps safe transition "
+        "from legacy token to bound service account token feature.",
+    )
+    service_account_lookup: bool = _flag(
+        _AUTHENTICATION,
+        True,
+        "If true, validate ServiceAccount tokens exist in etcd as part of authentication. Tokens of secrets are not "
+        "accepted without that.",
+    )
+    service_account_jwks_uri: str = _flag(
+        _AUTHENTICATION,
+        "",
+        "Overrides the URI for the JSON Web Key Set in the discovery doc served at /.well-known/openid-configuration.",
+    )
+    api_audiences: Strings = _flag(
+        _AUTHENTICATION,
+        (),
+        "Identifiers of the API. The service account token authenticator will validate that tokens used against the "
+        "API are bound to at least one of these audiences.",
+        shown="those of --service-account-issuer",
+    )
     authorization_mode: Annotated[Strings, _each_of(*AUTHORIZATION_MODES)] = _flag(
         _AUTHORIZATION,
         ("RBAC",),
@@ -357,6 +412,14 @@ class Settings(BaseModel):
             raise ValueError("at least one authorization-mode must be passed")
         if len(set(modes)) < len(modes):
             raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+        return self
+
+    @model_validator(mode="after")
+    def _check_service_accounts(self) -> Self:
+        if not self.service_account_issuer or "" in self.service_account_issuer:
+            raise ValueError("service-account-issuer is a required flag")
+        if 0 < self.service_account_max_token_expiration < _LEAST_EXPIRATION:
+            raise ValueError("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
         return self
 
     @model_validator(mode="after")

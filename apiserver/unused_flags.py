@@ -14,12 +14,12 @@ _BOOLEANS = """
     emulation-forward-compatible enable-aggregator-routing enable-bootstrap-token-auth enable-garbage-collector
     enable-logs-handler enable-priority-and-fairness log-json-split-stream log-text-split-stream
     permit-address-sharing profiling runtime-config-emulation-forward-compatible
-    service-account-extend-token-expiration service-account-lookup shutdown-send-retry-after
+    shutdown-send-retry-after
 """
 
 _WITH_VALUES = """
     admission-control allow-metric-labels allow-metric-labels-manifest
-    api-audiences apiserver-count audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-max-wait
+    apiserver-count audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-max-wait
     audit-log-batch-throttle-burst audit-log-batch-throttle-qps audit-log-format audit-log-maxage
     audit-log-maxbackup audit-log-maxsize audit-log-mode audit-log-path audit-log-truncate-max-batch-size
     audit-log-truncate-max-event-size audit-log-version audit-policy-file audit-webhook-batch-buffer-size
@@ -44,9 +44,7 @@ _WITH_VALUES = """
     oidc-username-claim oidc-username-prefix peer-advertise-ip peer-advertise-port peer-ca-file
     proxy-client-cert-file proxy-client-key-file requestheader-allowed-names requestheader-client-ca-file
     requestheader-extra-headers-prefix requestheader-group-headers requestheader-uid-headers
-    requestheader-username-headers runtime-config service-account-issuer service-account-jwks-uri
-    service-account-key-file service-account-max-token-expiration service-account-signing-endpoint
-    service-account-signing-key-file show-hidden-metrics-for-version
+    requestheader-username-headers runtime-config service-account-signing-endpoint show-hidden-metrics-for-version
     shutdown-watch-termination-grace-period storage-initialization-timeout strict-transport-security-directives
     tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """

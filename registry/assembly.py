@@ -23,6 +23,7 @@ def environment_of(given: Foundation) -> Environment:
         config=given.config,
         authorizer=given.authorizer,
         tokens=given.tokens,
+        issuer=given.issuer,
         admission=chain_of(given),
     )
 

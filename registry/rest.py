@@ -17,6 +17,7 @@ from registry import errors
 from registry.access.always import AlwaysAllow
 from registry.access.authentication import Tokens
 from registry.access.authorizer import Authorizer
+from registry.access.token_issuer import TokenIssuer
 from registry.access.users import UserInfo
 from registry.admission.interface import Admission
 from registry.config import Config
@@ -191,6 +192,7 @@ class Foundation:
     config: Config = field(default_factory=Config)
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
+    issuer: TokenIssuer = field(default_factory=TokenIssuer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,10 +61,13 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
             context.warnings.add(_SPACE_WARNING)
         return None
     try:
-        return (await tokens.authenticate(token, tokens.own_audiences)).user
+        found = await tokens.authenticate(token, tokens.own_audiences)
     except BadToken as exc:
         logger.info("unable to authenticate a request: %s", exc)
         raise errors.Unauthorized from None
+    for warning in found.warnings:
+        context.warnings.add(warning)
+    return found.user
 
 
 def _is_loopback(host: str) -> bool:

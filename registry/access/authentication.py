@@ -5,7 +5,7 @@ with None and leaves it to the next, one that knows it and finds it bad raises B
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from registry.access.users import UserInfo, authenticated
@@ -15,10 +15,11 @@ INVALID = "invalid bearer token"
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """Whose token it is, and for which of the audiences that were asked for."""
+    """Whose token it is, for which of the audiences that were asked for, and what its user should hear."""
 
     user: UserInfo
     audiences: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
 class BadToken(Exception):
@@ -63,5 +64,5 @@ class Tokens:
                 wrong.append(str(exc))
                 continue
             if found is not None:
-                return Authenticated(authenticated(found.user), found.audiences)
+                return replace(found, user=authenticated(found.user))
         raise BadToken(f"[{', '.join(wrong)}]" if len(wrong) > 1 else INVALID)

@@ -19,6 +19,7 @@ from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.core.secrets import SECRETS
 from registry.core.service_hooks import service_hooks
 from registry.core.serviceaccounts import SERVICEACCOUNTS
+from registry.core.serviceaccounts_token import TokenREST
 from registry.core.services import SERVICES
 from registry.generic.provider import KindsProvider
 from registry.generic.store import Store
@@ -50,6 +51,7 @@ def _extras(stores: Mapping[str, Store], environment: Environment) -> Mapping[st
     return {
         "v1": {
             COMPONENTSTATUSES.plural: ComponentStatusREST(environment),
+            f"{SERVICEACCOUNTS.plural}/token": TokenREST(environment),
             **namespaces_deletion.paths(stores),
         }
     }
