@@ -16,8 +16,8 @@ from apiserver import port_range
 from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
 from registry import durations
-from registry.admission import plugins
 from registry.access import token_issuer
+from registry.admission import plugins
 from registry.quoting import quote
 from storage import codec, lease_manager, servers_overrides
 from storage.errors import InvalidOptions

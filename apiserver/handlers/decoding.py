@@ -155,7 +155,8 @@ def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
     if (kind.group, kind.kind) == (expected.group, expected.kind):
         registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
         return f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
-    names = (f"({kind.version}.{kind.kind})", f"({expected.group or 'core'}.{expected.kind})")
+    package = expected.group.partition(".")[0] or "core"
+    names = (f"({kind.version}.{kind.kind})", f"({package}.{expected.kind})")
     return f"converting {names[0]} to {names[1]}: unknown conversion"
 
 

@@ -42,7 +42,7 @@ def verified(token: str, keys: Sequence[Any], algorithms: Sequence[str] = ALGORI
         try:
             payload = jwt.PyJWS().decode(token, key, algorithms=list(algorithms))
             claims = orjson.loads(payload)
-        except jwt.InvalidSignatureError:
+        except jwt.DecodeError:
             wrong.append(_NOT_VERIFIED)
         except (jwt.PyJWTError, ValueError, TypeError) as exc:
             wrong.append(str(exc))
