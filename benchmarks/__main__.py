@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import uvloop
 
-from benchmarks import storage
+from benchmarks import managed_fields, storage
 from benchmarks.figures import Figure, table
 
 Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
@@ -21,6 +21,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "storage.sqlite": storage.sqlite,
     "storage.etcd": storage.etcd,
     "storage.cacher": storage.cacher,
+    "registry.managed_fields": managed_fields.managed_fields,
 }
 
 

@@ -41,6 +41,12 @@ def manager_of(user_agent: str) -> str:
     return name
 
 
+@lru_cache(maxsize=16)
+def _second(when: int) -> str:
+    """A time as text: many writes happen in the same second."""
+    return rest.timestamp(when)
+
+
 class FieldManagers:
     """The field managers of a resource. `forms` are all that it is served in; `replicas` what its Scale is about."""
 
@@ -76,7 +82,7 @@ class FieldManagers:
         return FieldManager(form, self._forms, self._now, subresource, reset)
 
     def _now(self) -> str:
-        return rest.timestamp(self._clock.now())
+        return _second(int(self._clock.now()))
 
 
 def field_managers(kind: Kind, types: Catalog, clock: Clock) -> FieldManagers:

@@ -7,7 +7,6 @@ clients choose them, so only so many are remembered. Pure.
 """
 
 from collections.abc import Callable, Mapping
-from operator import itemgetter
 from typing import Any
 
 from registry.patch.apply import elements, fields
@@ -21,6 +20,8 @@ Walk = Callable[[Any], Fields | None]
 
 _Step = tuple[str, str, Walk | None]
 """A member: its name, its element, and the walk over it (None: it is a leaf)."""
+_Plan = tuple[list[_Step], Fields | None]
+"""The members, in order; and what all maps of the shape have in common, if their members are leaves."""
 
 
 def compiled(shape: Shape, empty: Mapping[str, Any]) -> Callable[[Any], Fields]:
@@ -62,14 +63,16 @@ class _Compiler:
     def _map(self, part: Maps) -> Walk:
         if not part.fields:
             return self._uniform_map(part)
-        steps = _Plans(lambda name: self.whole(part.member(name)))
+        plans = _Plans(lambda name: self.whole(part.member(name)))
 
         def walk(value: Any) -> Fields:
             if not value:
                 return LEAF
-            tree: Fields = {MEMBER: LEAF}
-            for name, element, below in steps.of(value):
-                tree[element] = LEAF if below is None else below(value[name])
+            steps, tree = plans.of(value)
+            if tree is None:
+                tree = {MEMBER: LEAF}
+                for name, element, below in steps:
+                    tree[element] = LEAF if below is None else below(value[name])
             return tree
 
         return walk
@@ -93,18 +96,20 @@ class _Compiler:
         return lambda value: {MEMBER: LEAF, **walk_elements(value)} if value else LEAF
 
     def _elements(self, part: Lists) -> Callable[[list[Any]], Fields]:
-        below = self.whole(part.items)
-        key = itemgetter(part.keys[0]) if len(part.keys) == 1 else None
+        below = self.whole(part.items) or _leaf
+        key = part.keys[0] if len(part.keys) == 1 else ""
 
         def walk(value: list[Any]) -> Fields:
-            in_order = False
-            if key is not None and len(value) > 1:
-                value, in_order = _sorted(value, key)
             tree: Fields = {}
+            named = _by_name(value, key) if key else None
+            if named is not None:
+                for name in sorted(named):
+                    tree[elements.of_text_key(key, name)] = below(named[name])
+                return tree
             for item in value:
                 element = part.element(item)
-                tree[element] = LEAF if below is None or element in tree else below(item)
-            return tree if in_order or len(tree) == 1 else fields.ordered(tree)
+                tree[element] = LEAF if element in tree else below(item)
+            return tree if len(tree) == 1 else fields.ordered(tree)
 
         return walk
 
@@ -123,13 +128,13 @@ class _Compiler:
             shape = part.member(name)
             return self.besides(shape, empty[name]) if name in empty else self.whole(shape)
 
-        steps = _Plans(walk_of)
+        plans = _Plans(walk_of)
 
         def walk(value: Any) -> Fields | None:
             if not value:
                 return _leaf_besides(value, empty)
             tree: Fields = {}
-            for name, element, below in steps.of(value):
+            for name, element, below in plans.of(value)[0]:
                 inside = LEAF if below is None else below(value[name])
                 if inside is not None:
                     tree[element] = inside
@@ -142,15 +147,18 @@ def _leaf_besides(value: Any, empty: Any) -> Fields | None:
     return None if value == empty else LEAF
 
 
-def _sorted(value: list[Any], key: Callable[[Any], Any]) -> tuple[list[Any], bool]:
-    """Elements in the order of their texts, if that is easily said."""
+def _leaf(_value: Any) -> Fields:
+    return LEAF
+
+
+def _by_name(value: list[Any], key: str) -> Mapping[str, Any] | None:
+    """Elements by the text that names them; None when not all have one of their own, or one that is not long."""
     try:
-        keys = list(map(key, value))
+        named = {item[key]: item for item in value}
+        is_usual = len(named) == len(value) and max(map(len, named)) <= elements.LONGEST_REMEMBERED
     except (KeyError, TypeError):
-        return value, False
-    if not all(type(one) is str for one in keys):
-        return value, False
-    return sorted(value, key=key), True
+        return None
+    return named if is_usual else None
 
 
 class _Plans:
@@ -160,13 +168,19 @@ class _Plans:
 
     def __init__(self, walk_of: Callable[[str], Walk | None]) -> None:
         self._walk_of = walk_of
-        self._known: dict[tuple[str, ...], list[_Step]] = {}
+        self._known: dict[tuple[str, ...], _Plan] = {}
 
-    def of(self, value: Mapping[str, Any]) -> list[_Step]:
+    def of(self, value: Mapping[str, Any]) -> _Plan:
         names = tuple(value)
-        steps = self._known.get(names)
-        if steps is None:
-            steps = [(name, elements.field(name), self._walk_of(name)) for name in sorted(names)]
+        plan = self._known.get(names)
+        if plan is None:
+            plan = self._made(names)
             if len(self._known) < MAX_PLANS:
-                self._known[names] = steps
-        return steps
+                self._known[names] = plan
+        return plan
+
+    def _made(self, names: tuple[str, ...]) -> _Plan:
+        steps = [(name, elements.field(name), self._walk_of(name)) for name in sorted(names)]
+        if any(below is not None for _, _, below in steps):
+            return steps, None
+        return steps, {MEMBER: LEAF, **dict.fromkeys((element for _, element, _ in steps), LEAF)}

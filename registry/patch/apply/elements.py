@@ -14,7 +14,9 @@ from registry.quoting import quote
 
 FIELD, KEYS, VALUE, INDEX = "f:", "k:", "v:", "i:"
 _KINDS = (FIELD, KEYS, VALUE, INDEX)
-_REMEMBERED = 4096
+_REMEMBERED = 8192
+LONGEST_REMEMBERED = 256
+"""Clients choose elements: only so many, and none that is longer, are remembered."""
 _EXACT = 2**53
 _ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 """What Go's encoder escapes."""
@@ -31,6 +33,24 @@ def of_keys(values: Mapping[str, Any]) -> str:
     """The element of a list with keys."""
     pairs = (f"{orjson.dumps(name).decode()}:{_json(values[name])}" for name in sorted(values))
     return f"{KEYS}{{{','.join(pairs)}}}"
+
+
+def of_key_values(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
+    """The element of a list with keys, by their names (in order) and values: the same few come again and again."""
+    if all(type(value) is int or (type(value) is str and len(value) <= LONGEST_REMEMBERED) for value in values):
+        return _of_plain_keys(names, values)
+    return of_keys(dict(zip(names, values, strict=True)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def of_text_key(name: str, text: str) -> str:
+    """The same for one key whose value is a text that is not long."""
+    return of_keys({name: text})
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _of_plain_keys(names: tuple[str, ...], values: tuple[int | str, ...]) -> str:
+    return of_keys(dict(zip(names, values, strict=True)))
 
 
 def of_value(value: Any) -> str:

@@ -64,6 +64,7 @@ class Lists:
         self.items = items
         self.is_atomic = is_atomic
         self.keys = keys
+        self._sorted_keys = tuple(sorted(keys))
         self._defaults = defaults or {}
 
     def element(self, value: Any) -> str:
@@ -74,12 +75,14 @@ class Lists:
         if not isinstance(value, dict):
             what = "a null element" if value is None else "non-map elements"
             raise ShapeError(f"associative list with keys may not have {what}")
-        found = {}
-        for name in self.keys:
-            if name in value:
-                found[name] = value[name]
-            elif name in self._defaults:
-                found[name] = self._defaults[name]
+        try:
+            return elements.of_key_values(self._sorted_keys, tuple([value[name] for name in self._sorted_keys]))
+        except KeyError:
+            return self._keyed_by_defaults(value)
+
+    def _keyed_by_defaults(self, value: Mapping[str, Any]) -> str:
+        found = {name: value[name] for name in self.keys if name in value}
+        found = {name: self._defaults[name] for name in self.keys if name in self._defaults} | found
         if not found:
             names = " ".join(f'"{name}"' for name in self.keys)
             raise ShapeError(

@@ -1,0 +1,141 @@
+"""Measures what a create of a pod spends on managed fields: the same creates with and without them, in turns.
+
+A create here is all that the registry does of it, from the body to an object in a store in memory; HTTP, TLS and the
+disk come on top in a server, so that the share of a request is smaller than the one that is told.
+"""
+
+import gc
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import orjson
+
+from apiserver.handlers import served
+from apiserver.handlers.served import Served
+from benchmarks.figures import MICROSECONDS, PERCENT, Figure, at_most
+from benchmarks.rounds import medians
+from registry import schema
+from registry.access.users import UserInfo
+from registry.admission.interface import Chain
+from registry.assembly import assemble, environment_of
+from registry.generic.store import Store
+from registry.options import CreateOptions
+from registry.rest import Foundation, Request
+from storage.clock import SystemClock
+from storage.factory import StorageConfig, StorageFactory
+
+CREATES = 500
+"""In a round."""
+MOST = at_most(25)
+_FEW, _MANY = 6, 49
+"""Environment variables of a usual pod, and of one that has much to own."""
+
+
+async def managed_fields() -> Sequence[Figure]:
+    """Creates of pods."""
+    return [*await _figures("a usual pod", _FEW, has_target=True), *await _figures("a pod of 49 variables", _MANY)]
+
+
+async def _figures(name: str, variables: int, *, has_target: bool = False) -> Sequence[Figure]:
+    async with _pods(variables) as pods:
+        with_them, without = await medians(pods.microseconds, pods.without_managers().microseconds)
+    share = 100 * (with_them - without) / with_them
+    return [
+        Figure(f"create of {name}: CPU", with_them, MICROSECONDS),
+        Figure(f"create of {name}: share of managed fields", share, PERCENT, target=MOST if has_target else None),
+    ]
+
+
+class _Numbers:
+    """Names that are not taken yet."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def take(self, count: int) -> range:
+        taken = range(self._next, self._next + count)
+        self._next += count
+        return taken
+
+
+@dataclass(frozen=True)
+class _Pods:
+    """Creates pods in a store."""
+
+    served: Served[Store]
+    store: Store
+    variables: int
+    numbers: _Numbers
+
+    def without_managers(self) -> "_Pods":
+        return replace(self, store=replace(self.store, managers=None))
+
+    async def microseconds(self) -> float:
+        """CPU of one create."""
+        bodies = [_body(number, self.variables) for number in self.numbers.take(CREATES)]
+        gc.collect()
+        begun = time.process_time()
+        for body in bodies:
+            await self._create(body)
+        return 1e6 * (time.process_time() - begun) / CREATES
+
+    async def _create(self, body: bytes) -> None:
+        decoded = self.served.type.decode(orjson.loads(body), text=body)
+        await self.store.create(_REQUEST, self.served.view.to_hub(decoded.obj), CreateOptions())
+
+
+@asynccontextmanager
+async def _pods(variables: int) -> AsyncIterator[_Pods]:
+    types, clock = schema.builtin(), SystemClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        groups = assemble(environment_of(Foundation(storage_for=factory.storage_for, clock=clock, types=types)))
+        pods = served.index({"": groups[""]}, types, clock).get(("", "v1", "pods"))
+        assert pods is not None
+        yield _Pods(pods, replace(pods.storage, admission=Chain()), variables, _Numbers())
+
+
+def _say_nothing(_warning: str) -> None:
+    """Nobody reads the warnings."""
+
+
+_REQUEST = Request(user=UserInfo(name="benchmark"), version="v1", warn=_say_nothing, namespace="default")
+
+
+def _body(number: int, variables: int) -> bytes:
+    """A pod as a ReplicaSet's controller makes it."""
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": "web-7c5ddbdf54",
+        "uid": "5f0c7d1e-8f0a-4a53-9e5e-000000000001",
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    container = {
+        "name": "web",
+        "image": "registry.example.com/web:1.0",
+        "ports": [{"containerPort": 8080, "name": "http"}],
+        "env": [{"name": f"SETTING_{index}", "value": f"value-{index}-of-{number}"} for index in range(variables)],
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}},
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/web"}],
+    }
+    return orjson.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": f"web-7c5ddbdf54-{number:06}",
+                "labels": {"app": "web", "tier": "frontend", "pod-template-hash": "7c5ddbdf54"},
+                "annotations": {"example.com/checksum": f"{number:064x}"},
+                "ownerReferences": [owner],
+            },
+            "spec": {
+                "serviceAccountName": "default",
+                "containers": [container],
+                "volumes": [{"name": "config", "configMap": {"name": "web"}}],
+            },
+        }
+    )
