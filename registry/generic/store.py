@@ -25,7 +25,7 @@ from registry.generic.field_managers import FieldManagers
 from registry.kind import Kind
 from registry.names import GroupKind, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
-from registry.patch.apply import times
+from registry.patch.apply import admitted, times
 from registry.patch.apply.manager import FieldManager
 from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy, StrategyContext
@@ -432,7 +432,9 @@ class Store:
             manager.track(live, new, options.field_manager or request.manager)
 
     async def _mutate(self, attributes: Attributes, obj: Object) -> None:
+        entries = obj["metadata"].get("managedFields")
         await self.admission.mutate(attributes)
+        admitted.settle_managed_fields(obj["metadata"], entries, attributes.warn)
         owner_references.drop_duplicates(obj["metadata"], attributes.warn, is_after_admission=True)
 
     def attributes(

@@ -36,7 +36,7 @@ def still_as_applied(live: Versioned) -> Fields:
 
 
 def _configuration(live: Versioned) -> Versioned | None:
-    """What was applied last; None when it is not there or no object of this type."""
+    """What was applied last; None when it is not there, or it or the object does not fit the type of today."""
     text = _annotations(live.value).get(ANNOTATION)
     try:
         config = orjson.loads(text or b"")
@@ -44,7 +44,7 @@ def _configuration(live: Versioned) -> Versioned | None:
         return None
     if not isinstance(config, dict) or config.get("apiVersion") != live.api_version:
         return None
-    if checks.misfits(live.shape, config):
+    if checks.misfits(live.shape, live.value) or checks.misfits(live.shape, config):
         return None
     return live._replace(value=config)
 
