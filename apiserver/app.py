@@ -10,7 +10,7 @@ from functools import partial
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
-from apiserver.endpoints import discovery, health, index, openapi, openapi_sources, version
+from apiserver.endpoints import discovery, health, index, oidc, openapi, openapi_sources, version
 from apiserver.endpoints.openapi_documents import Documents
 from apiserver.filters import (
     audit_id,
@@ -32,6 +32,7 @@ from apiserver.settings import Settings
 from registry.access.authentication import Tokens
 from registry.access.authorizer import Authorizer
 from registry.access.impersonation import Impersonator
+from registry.access.token_issuer import TokenIssuer
 from registry.customresources.controller import Controller
 from registry.schema import builtin
 from storage.clock import Clock
@@ -48,6 +49,7 @@ class Parts:
     flow_control: FlowControl
     tokens: Tokens
     authorizer: Authorizer
+    issuer: TokenIssuer
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
@@ -61,12 +63,25 @@ def routes(parts: Parts) -> Routes:
     resources = Resources(parts.served, parts.draining).handle
     types = builtin()
     documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
-    exact = {**checks, **discovery.handlers(parts.served), **documents.exact, "/version": show_version}
+    oidc_documents = oidc.Documents(parts.settings, parts.issuer)
+    exact = {
+        **checks,
+        **discovery.handlers(parts.served),
+        **documents.exact,
+        **oidc_documents.exact(),
+        "/version": show_version,
+    }
     groups = discovery.CustomGroups(parts.served, resources)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
         exact={**exact, "/": show_index, "/index.html": show_index},
-        prefixes={"/version/": show_version, "/api/": resources, "/apis/": groups.handle, **documents.prefixes},
+        prefixes={
+            "/version/": show_version,
+            "/api/": resources,
+            "/apis/": groups.handle,
+            **documents.prefixes,
+            **oidc_documents.prefixes(),
+        },
     )
 
 

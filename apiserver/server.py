@@ -122,6 +122,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         ),
         tokens=may.tokens,
         authorizer=may.modes.authorizer,
+        issuer=may.issuer,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,
