@@ -2,7 +2,7 @@
 
 For decisions that are made on every request (which flow schema, which role) and for loops that keep things right.
 Must hold: `items` never mixes two states of one watch's beginning: a new beginning replaces it as a whole; who asked to
-be told is told after `items` has changed, never in between.
+be told is told after `items` has changed, never in between; an object that nobody can read stops nothing.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Following(Generic[T]):
                 await self._watch_once()
             except StorageError as exc:
                 logger.warning("cannot watch: %s", exc)
-                await clock.sleep(_PAUSE_SECONDS)
+            await clock.sleep(_PAUSE_SECONDS)
 
     async def _watch_once(self) -> None:
         options = WatchOptions(send_initial_events=True, allow_bookmarks=True)
@@ -107,5 +107,13 @@ class Following(Generic[T]):
         if event.type is WatchEventType.DELETED:
             items.pop(event.object.key, None)
         else:
-            items[event.object.key] = self._read(event.object)
+            self._put(items, event.object)
         return (event.object.key,)
+
+    def _put(self, items: dict[str, T], stored: StoredObject) -> None:
+        """Read an object; one that cannot be read counts as one that is not there."""
+        try:
+            items[stored.key] = self._read(stored)
+        except Exception:
+            logger.exception("cannot read %s", stored.key)
+            items.pop(stored.key, None)

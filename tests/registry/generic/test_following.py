@@ -58,3 +58,14 @@ async def test_it_tells_of_changes_when_they_can_be_seen(storage: Storage, tasks
     after_deletion = await seen.get()
 
     assert (beginning, after_creation, after_deletion) == ({}, {"a": 1}, {})
+
+
+async def test_what_cannot_be_read_counts_as_missing(storage: Storage, tasks: Tasks) -> None:
+    await storage.create("a", {"metadata": {"name": "a"}})
+    await storage.create("b", widget("b", 2))
+    following = Following(storage, size_of)
+
+    tasks.spawn(following.run(SystemClock()), name="follow")
+    await following.wait_until_current()
+
+    assert following.items == {"b": 2}
