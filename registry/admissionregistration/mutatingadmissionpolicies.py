@@ -1,0 +1,60 @@
+"""Mutating admission policies: rules in CEL that change what is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.admissionregistration import expressions, policies
+from registry.admissionregistration.policy_strategies import PolicyStrategy
+from registry.admissionregistration.webhooks import REINVOCATION_POLICIES
+from registry.kind import Kind
+from registry.validation import field, values
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutatingAdmissionPolicyStrategy(PolicyStrategy):
+    """Conditions that do not change are not looked at again."""
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        spec = obj["spec"]
+        errors = policies.validate_head(spec)
+        errors += policies.validate_mutable(spec.get("matchConstraints"), "spec.matchConstraints")
+        errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
+        errors += policies.validate_variables(spec.get("variables") or (), "spec.variables")
+        mutations = spec.get("mutations") or ()
+        if not mutations:
+            errors.append(field.required("spec.mutations", "mutations must contain at least one item"))
+        for index, mutation in enumerate(mutations):
+            errors += _validate_mutation(mutation, f"spec.mutations[{index}]")
+        return errors + values.required_one_of(spec, "spec", "reinvocationPolicy", REINVOCATION_POLICIES)
+
+
+def _validate_mutation(mutation: Mapping[str, Any], path: str) -> list[FieldError]:
+    """The one patch that the type names, and no other."""
+    kind = mutation.get("patchType") or ""
+    if kind not in _PATCHES:
+        return values.required_one_of(mutation, path, "patchType", tuple(_PATCHES))
+    name = _PATCHES[kind]
+    other = next(one for one in _PATCHES.values() if one != name)
+    if mutation.get(name) is None:
+        errors = [field.required(f"{path}.{name}", f"must be specified when patchType is {kind}")]
+    else:
+        errors = expressions.validate(mutation[name].get("expression") or "", f"{path}.{name}.expression")
+    if mutation.get(other) is not None:
+        why = f"must not be specified when patchType is {kind}"
+        errors.append(field.invalid(f"{path}.{other}", f"{{{other}}}", why))
+    return errors
+
+
+MUTATINGADMISSIONPOLICIES = Kind(
+    group="admissionregistration.k8s.io",
+    plural="mutatingadmissionpolicies",
+    kind="MutatingAdmissionPolicy",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=MutatingAdmissionPolicyStrategy(has_generation=True, allows_unconditional_update=False),
+)

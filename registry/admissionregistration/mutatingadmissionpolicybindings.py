@@ -1,0 +1,28 @@
+"""Bindings of mutating admission policies: where they apply."""
+
+from dataclasses import dataclass
+
+from registry.admissionregistration import policies
+from registry.admissionregistration.policy_strategies import BindingStrategy
+from registry.kind import Kind
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutatingAdmissionPolicyBindingStrategy(BindingStrategy):
+    """What is being deleted cannot be changed."""
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        errors = super().check(obj, old)
+        return errors + policies.validate_mutable(obj["spec"].get("matchResources"), "spec.matchResources")
+
+
+MUTATINGADMISSIONPOLICYBINDINGS = Kind(
+    group="admissionregistration.k8s.io",
+    plural="mutatingadmissionpolicybindings",
+    kind="MutatingAdmissionPolicyBinding",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),
+)

@@ -1,0 +1,13 @@
+"""Mutating webhook configurations: programs elsewhere that may change what is written."""
+
+from registry.admissionregistration.webhooks import WebhookConfigurationStrategy
+from registry.kind import Kind
+
+MUTATINGWEBHOOKCONFIGURATIONS = Kind(
+    group="admissionregistration.k8s.io",
+    plural="mutatingwebhookconfigurations",
+    kind="MutatingWebhookConfiguration",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=WebhookConfigurationStrategy(mutates=True, has_generation=True, allows_unconditional_update=False),
+)

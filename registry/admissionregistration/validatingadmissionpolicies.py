@@ -1,0 +1,107 @@
+"""Validating admission policies: rules in CEL that refuse writes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.admissionregistration import expressions, policies
+from registry.admissionregistration.policy_strategies import PolicyStrategy
+from registry.kind import Kind
+from registry.strategy import StatusStrategy, StrategyContext
+from registry.validation import conditions, field, internal, names
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_MOST_ANNOTATIONS = 20
+_LONGEST_VALUE = 5 * 1024
+_NEITHER = "validations or auditAnnotations must contain at least one item"
+_NOTHING = "expression is not specified"
+_LINE_BREAKS = re.compile(r"[\n\r]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
+    """Conditions that do not change are not looked at again."""
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        spec = obj["spec"]
+        errors = policies.validate_head(spec)
+        errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
+        errors += policies.validate_variables(spec.get("variables") or (), "spec.variables")
+        validations, annotations = spec.get("validations") or (), spec.get("auditAnnotations") or ()
+        if not validations and not annotations:
+            return errors + [field.required(f"spec.{name}", _NEITHER) for name in ("validations", "auditAnnotations")]
+        for index, validation in enumerate(validations):
+            errors += _validate_validation(validation, f"spec.validations[{index}]")
+        return errors + _validate_annotations(annotations, obj["metadata"].get("name", ""))
+
+
+def _validate_validation(validation: Mapping[str, Any], path: str) -> list[FieldError]:
+    errors = expressions.validate(validation.get("expression") or "", f"{path}.expression", missing=_NOTHING)
+    formula, message = validation.get("messageExpression") or "", validation.get("message") or ""
+    if formula and expressions.validate(formula, ""):
+        errors.append(field.invalid(f"{path}.messageExpression", formula, "must be non-empty if specified"))
+    if message and not message.strip():
+        errors.append(field.invalid(f"{path}.message", message, "must be non-empty if specified"))
+    elif _LINE_BREAKS.search(message.strip()):
+        errors.append(field.invalid(f"{path}.message", message, "must not contain line breaks"))
+    reason = validation.get("reason")
+    if reason is not None and reason not in _REASONS:
+        errors.append(field.not_supported(f"{path}.reason", reason, _REASONS))
+    return errors
+
+
+def _validate_annotations(annotations: Sequence[Mapping[str, Any]], name: str) -> list[FieldError]:
+    errors, keys = [], [one.get("key") or "" for one in annotations]
+    if len(annotations) > _MOST_ANNOTATIONS:
+        shown = [internal.form("admissionregistration.AuditAnnotation", one) for one in annotations]
+        why = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
+        errors.append(field.invalid("spec.auditAnnotations", shown, why))
+    for index, annotation in enumerate(annotations):
+        path, key = f"spec.auditAnnotations[{index}]", keys[index]
+        errors += _validate_key(key, name, f"{path}.key")
+        errors += _validate_value(annotation.get("valueExpression") or "", f"{path}.valueExpression")
+        if key in keys[:index]:
+            errors.append(field.duplicate(f"{path}.key", key))
+    return errors
+
+
+def _validate_key(key: str, name: str, path: str) -> list[FieldError]:
+    if not name:
+        return [field.invalid(path, key, "requires metadata.name be non-empty")]
+    whole = f"{name}/{key}"
+    return [field.invalid(path, whole, message) for message in names.check_qualified_name(whole)]
+
+
+def _validate_value(expression: str, path: str) -> list[FieldError]:
+    if len(expression.strip().encode()) > _LONGEST_VALUE:
+        return [field.required(path, f"must not exceed {_LONGEST_VALUE} bytes in length")]
+    return expressions.validate(expression, path, missing="valueExpression is not specified")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
+    """What a check of the types in the expressions has found."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, errors = new.get("status") or {}, []
+        path = "status.typeChecking.expressionWarnings"
+        for index, warning in enumerate((status.get("typeChecking") or {}).get("expressionWarnings") or ()):
+            if not warning.get("warning"):
+                errors.append(field.required(f"{path}[{index}].warning"))
+            if not (warning.get("fieldRef") or "").strip():
+                errors.append(field.required(f"{path}[{index}].fieldRef"))
+        return errors + conditions.validate(status.get("conditions") or (), "status.conditions")
+
+
+VALIDATINGADMISSIONPOLICIES = Kind(
+    group="admissionregistration.k8s.io",
+    plural="validatingadmissionpolicies",
+    kind="ValidatingAdmissionPolicy",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=ValidatingAdmissionPolicyStrategy(has_status=True, has_generation=True, allows_unconditional_update=False),
+    status_strategy=ValidatingAdmissionPolicyStatusStrategy(keeps_metadata=True, allows_unconditional_update=False),
+)

@@ -1,0 +1,13 @@
+"""Validating webhook configurations: programs elsewhere that may refuse what is written."""
+
+from registry.admissionregistration.webhooks import WebhookConfigurationStrategy
+from registry.kind import Kind
+
+VALIDATINGWEBHOOKCONFIGURATIONS = Kind(
+    group="admissionregistration.k8s.io",
+    plural="validatingwebhookconfigurations",
+    kind="ValidatingWebhookConfiguration",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=WebhookConfigurationStrategy(has_generation=True, allows_unconditional_update=False),
+)
