@@ -112,4 +112,5 @@ def _validate_metadata(review: Object, *, but: str = "", detail: str = "must be 
     metadata = review["metadata"]
     if not any(value for name, value in metadata.items() if name not in (but, "managedFields")):
         return []
-    return [field.invalid("metadata", metadata, detail)]
+    shown = form("authorization.SubjectAccessReview", {"metadata": metadata})
+    return [field.invalid("metadata", {name: shown[name] for name in shown if name[0].islower()}, detail)]

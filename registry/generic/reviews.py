@@ -5,8 +5,9 @@ Must hold: a question passes admission as every write does, and nothing of it is
 
 from collections.abc import Awaitable, Callable
 
-from registry import rest
+from registry import errors, rest
 from registry.admission.interface import Attributes, Operation
+from registry.generic.field_managers import field_managers
 from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.options import CreateOptions
@@ -36,6 +37,7 @@ class ReviewREST:
         self.kind = kind
         self._admission = environment.admission
         self._types = environment.types
+        self._managers = field_managers(kind, environment.types, environment.clock)
         self._check = check
         self._answer = answer
 
@@ -43,7 +45,10 @@ class ReviewREST:
         return GroupVersionKind(self.kind.group, version, self.kind.kind)
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
+        if self.kind.is_namespaced and not request.namespace:
+            raise errors.RouteNotFound
         rest.settle_namespace(obj, request, self.kind)
+        self._managers.of(request.version).track(None, obj, options.field_manager or request.manager)
         attributes = self._attributes(request, obj, options)
         await self._admission.mutate(attributes)
         self._check(request, obj)
