@@ -61,6 +61,7 @@ class Resources:
             return self._missing(context)
         if served.kind.is_custom:
             return await self._handle_custom(request, context, served)
+        _check_scope(info, served)
         _check_route(request.method, info)
         handle = self._handlers.get(info.verb)
         is_offered = verbs.offers(served, info.verb)
@@ -102,6 +103,21 @@ def _fits_scope(info: RequestInfo, kind: Kind) -> bool:
     if info.namespace:
         return kind.is_namespaced
     return not kind.is_namespaced or info.verb in _ACROSS_NAMESPACES
+
+
+def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
+    """Whether a path names a namespace as the objects of a resource need it.
+
+    Who may do something has been decided on the namespace of the path: nothing outside of it may be reached.
+    """
+    if not served.kind.is_namespaced:
+        is_itself = info.resource == "namespaces" and info.namespace == info.name
+        if info.namespace and not is_itself:
+            raise errors.RouteNotFound
+    elif not info.namespace and info.verb not in _ACROSS_NAMESPACES:
+        raise errors.RouteMethodNotAllowed if verbs.offers(served, "list") and not info.name else errors.RouteNotFound
+    elif not info.namespace and len(info.parts) > 1:
+        raise errors.RouteNotFound
 
 
 def _check_route(method: str, info: RequestInfo) -> None:
