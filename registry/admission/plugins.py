@@ -7,6 +7,7 @@ is known even when nothing here does its work.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from registry.admission import pod_security_configuration
 from registry.admission.always import AlwaysAdmit, AlwaysDeny
 from registry.admission.always_pull_images import AlwaysPullImages
 from registry.admission.certificate_approval import CertificateApproval
@@ -24,6 +25,7 @@ from registry.admission.namespace_auto_provision import NamespaceAutoProvision
 from registry.admission.namespace_exists import NamespaceExists
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from registry.admission.pod_security import PodSecurity
 from registry.admission.priority import Priority
 from registry.admission.resource_quota import ResourceQuota
 from registry.admission.runtime_class import RuntimeClass
@@ -32,6 +34,7 @@ from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
+from registry.core.pods import PODS
 from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.generic.provider import resource_of
 from registry.kind import Kind
@@ -58,6 +61,11 @@ class Row:
     is_default: bool = True
 
 
+def _pod_security(given: Foundation) -> Plugin:
+    configuration = pod_security_configuration.read(given.config.admission_configuration.get(PodSecurity.name))
+    return PodSecurity(_storage(given, NAMESPACES), _storage(given, PODS), given.clock, configuration)
+
+
 PLUGINS: tuple[Row, ...] = (
     Row("AlwaysAdmit", lambda _given: AlwaysAdmit(), is_default=False),
     Row("NamespaceAutoProvision", NamespaceAutoProvision, is_default=False),
@@ -70,7 +78,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
     Row("ImagePolicyWebhook", is_default=False),
-    Row("PodSecurity"),
+    Row("PodSecurity", _pod_security),
     Row("PodNodeSelector", is_default=False),
     Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
     Row("DefaultTolerationSeconds", lambda given: default_toleration_seconds(given.config)),

@@ -1,0 +1,53 @@
+"""What checks find, and the words that they share. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Spec = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why a pod is refused."""
+
+    reason: str
+    detail: str
+
+
+Check = Callable[[Mapping[str, str], Spec], Finding | None]
+"""Gets the annotations and the spec of a pod."""
+
+
+def containers(spec: Spec) -> Iterator[Spec]:
+    """All containers, those that start first first."""
+    for name in ("initContainers", "containers", "ephemeralContainers"):
+        yield from spec.get(name) or ()
+
+
+def security(owner: Spec) -> Spec:
+    """The security context of a container or pod, even if it has none."""
+    return owner.get("securityContext") or {}
+
+
+def names_of(these: Iterable[Spec]) -> list[str]:
+    return [one.get("name", "") for one in these]
+
+
+def quoted(words: Iterable[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
+
+
+def counted(word: str, things: Collection[Any]) -> str:
+    """A word in the number of the things."""
+    return word if len(things) == 1 else f"{word}s"
+
+
+def named(word: str, names: Collection[str]) -> str:
+    """Things with their names: `containers "a", "b"`."""
+    return f"{counted(word, names)} {quoted(names)}"
+
+
+def setters(names: Collection[str], *, is_pod: bool) -> str:
+    """Who sets something: the pod as a whole, or these containers of it."""
+    return " and ".join([*(["pod"] if is_pod else []), *([named("container", names)] if names else [])])
