@@ -1,0 +1,62 @@
+"""What flow schemas and priority levels have in common: those that there must be, and conditions. Pure."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from registry import objects
+from registry.bootstrap import flow_control_objects
+from registry.validation import field
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+Spec = Mapping[str, Any]
+
+
+def schema_spec(name: str) -> Spec | None:
+    """What the schema of this name has to say; None when it may say anything."""
+    return _schemas().get(name)
+
+
+def level_spec(name: str) -> Spec | None:
+    """The same for a priority level."""
+    return _levels().get(name)
+
+
+@cache
+def _schemas() -> Mapping[str, Spec]:
+    return _specs(flow_control_objects.flow_schemas())
+
+
+@cache
+def _levels() -> Mapping[str, Spec]:
+    return _specs(flow_control_objects.priority_levels())
+
+
+def _specs(every: list[Object]) -> Mapping[str, Spec]:
+    by_name = {one["metadata"]["name"]: one["spec"] for one in every}
+    return {name: by_name[name] for name in flow_control_objects.MANDATORY}
+
+
+def differs(spec: Spec, wanted: Spec | None) -> bool:
+    """Whether a spec is not the one that it has to be; what is empty is as good as missing."""
+    return wanted is not None and _filled(spec) != _filled(wanted)
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        members = {name: _filled(one) for name, one in value.items()}
+        return {name: one for name, one in members.items() if one not in (None, "", 0, False, [], {})}
+    return [_filled(one) for one in value] if isinstance(value, list) else value
+
+
+def validate_conditions(obj: Object) -> list[FieldError]:
+    """Each type of condition is there once."""
+    errors, path = [], "status.conditions"
+    kinds = [one.get("type") or "" for one in objects.get(obj, path) or ()]
+    for index, kind in enumerate(kinds):
+        if kind in kinds[:index]:
+            errors.append(field.duplicate(f"{path}[{index}].type", kind))
+        if not kind:
+            errors.append(field.required(f"{path}[{index}].type"))
+    return errors
