@@ -291,7 +291,7 @@ class Invalid(StatusError):
     def __init__(self, kind: GroupKind, name: str, causes: Sequence[Cause]) -> None:
         message = f"{kind} {quote(name)} is invalid"
         if causes:
-            message = f"{message}: {_aggregate(causes)}"
+            message = f"{message}: {aggregate(map(str, causes))}"
         super().__init__(message, details=Details(name=name, group=kind.group, kind=kind.kind, causes=causes))
 
 
@@ -383,6 +383,7 @@ def _subject(resource: GroupResource, name: str) -> str:
     return f"{resource} {quote(name)}" if name else str(resource)
 
 
-def _aggregate(causes: Sequence[Cause]) -> str:
-    distinct = list(dict.fromkeys(map(str, causes)))
+def aggregate(messages: Iterable[str]) -> str:
+    """Several messages in one: each once, in brackets if there are more."""
+    distinct = list(dict.fromkeys(messages))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

@@ -14,6 +14,7 @@ from registry.validation.errors import invalid_of
 from registry.validation.field import FieldError
 from registry.validation.object_meta import validate_field_manager
 from storage.interface import Preconditions
+from storage.stored_object import Object
 
 META_GROUP = "meta.k8s.io"
 DRY_RUN_ALL = "All"
@@ -64,6 +65,18 @@ class DeleteOptions:
     @property
     def is_dry_run(self) -> bool:
         return bool(self.dry_run)
+
+
+def delete_options_of(value: Object) -> DeleteOptions:
+    """The options in a decoded DeleteOptions."""
+    given = value.get("preconditions")
+    return DeleteOptions(
+        dry_run=tuple(value.get("dryRun") or ()),
+        grace_period_seconds=value.get("gracePeriodSeconds"),
+        preconditions=Preconditions(given.get("uid"), given.get("resourceVersion")) if given else None,
+        orphan_dependents=value.get("orphanDependents"),
+        propagation_policy=value.get("propagationPolicy"),
+    )
 
 
 def check_create(options: CreateOptions) -> None:

@@ -213,6 +213,11 @@ class RESTStorageProvider(Protocol):
         ...
 
 
+def success() -> Object:
+    """The answer to a request that made something happen and left nothing to show."""
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
 def timestamp(when: float) -> str:
     """A time as metadata has it: RFC 3339 in UTC, whole seconds."""
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -149,8 +149,13 @@ class StatusStrategy(Strategy):
             if name not in {"metadata", "status"}:
                 _carry_over(new, old, name)
         if self.keeps_metadata:
-            for name in _KEPT_METADATA:
-                _carry_over(new["metadata"], old["metadata"], name)
+            keep_metadata(new, old)
+
+
+def keep_metadata(new: Object, old: Object) -> None:
+    """Keep what of the metadata is not for subresources to change."""
+    for name in _KEPT_METADATA:
+        _carry_over(new["metadata"], old["metadata"], name)
 
 
 _KEPT_METADATA = (

@@ -16,13 +16,12 @@ from apiserver.handlers.served import Served
 from apiserver.serializers import protobuf, yaml
 from registry import errors, json_errors
 from registry.names import GroupKind, GroupVersionKind
-from registry.options import DeleteOptions
+from registry.options import DeleteOptions, delete_options_of
 from registry.quoting import quote
 from registry.schema import Catalog, DecodeError, yaml_keys
 from registry.schema.leaves import json_type
 from registry.validation import field
 from registry.validation.errors import invalid_of
-from storage.interface import Preconditions
 from storage.stored_object import Object
 
 _DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
@@ -191,17 +190,6 @@ async def read_delete_options(request: web.BaseRequest, context: RequestContext,
         raise errors.BadRequest(f"decoded object cannot be converted to {_DELETE_OPTIONS.kind}")
     kind = served.types.type_for(_DELETE_OPTIONS.group, _DELETE_OPTIONS.version, _DELETE_OPTIONS.kind)
     try:
-        return _delete_options(kind.decode(found.value, text=found.text).obj)
+        return delete_options_of(kind.decode(found.value, text=found.text).obj)
     except DecodeError as exc:
         raise _unfit(_DELETE_OPTIONS, _DELETE_OPTIONS, exc.message) from exc
-
-
-def _delete_options(value: Object) -> DeleteOptions:
-    given = value.get("preconditions")
-    return DeleteOptions(
-        dry_run=tuple(value.get("dryRun") or ()),
-        grace_period_seconds=value.get("gracePeriodSeconds"),
-        preconditions=Preconditions(given.get("uid"), given.get("resourceVersion")) if given else None,
-        orphan_dependents=value.get("orphanDependents"),
-        propagation_policy=value.get("propagationPolicy"),
-    )

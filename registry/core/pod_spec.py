@@ -10,6 +10,9 @@ from typing import Any
 from registry.core import images
 from storage.stored_object import Object
 
+_OF_INIT_CONTAINERS = frozenset(
+    f"pod.{stage}.kubernetes.io/init-container{what}" for stage in ("alpha", "beta") for what in ("s", "-statuses")
+)
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -34,7 +37,16 @@ def default(spec: Object) -> None:
 def default_template(template: Any) -> None:
     """The same for a template, which may be missing where it is a pointer."""
     if template is not None:
+        drop_old_annotations(template)
         default(template["spec"])
+
+
+def drop_old_annotations(owner: Object) -> None:
+    """Take away the annotations that once told of init containers: the fields tell it now."""
+    annotations = (owner.get("metadata") or {}).get("annotations")
+    if annotations:
+        for key in _OF_INIT_CONTAINERS & annotations.keys():
+            del annotations[key]
 
 
 def _drop_disabled(spec: Object) -> None:

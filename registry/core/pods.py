@@ -1,17 +1,16 @@
 """Pods: they begin Pending, end by degrees once they are on a node, and carry a generation of their spec."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from registry import objects
 from registry.core import app_armor, pod_resources, pod_spec, pod_warnings
+from registry.core.pods_status import PodStatusStrategy
 from registry.core.pods_validation import PodOptions, options_for, pod, updates
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import Strategy, StrategyContext
 from registry.validation import object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -32,6 +31,9 @@ class PodStrategy(Strategy):
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
         pod_spec.default(spec)
+        pod_spec.drop_old_annotations(obj)
+        if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+            spec["terminationGracePeriodSeconds"] = 1
         pod_resources.default_requests(spec)
         spec.setdefault("enableServiceLinks", True)
         if spec.get("hostNetwork"):
@@ -50,19 +52,29 @@ class PodStrategy(Strategy):
             _apply_label_keys(term, labels)
         _apply_app_armor(context, obj)
 
+    def is_changed(self, new: Object, old: Object) -> bool:
+        return not updates.is_same_spec(new["spec"], old["spec"])
+
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + pod.validate_new(
             obj, options=options_for(None, is_pod=True, allows_privileged=context.allows_privileged)
         )
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        options = _options(context, old)
-        errors = super().validate_update(context, new, old)
-        errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
-        errors += self.validate_metadata_again(new)
-        errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
+        options = self.options(context, old)
+        errors = self.validate_changed_metadata(context, new, old)
         errors += pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)
         return errors + updates.validate(new["spec"], old["spec"])
+
+    def validate_changed_metadata(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        """The rules for the metadata of a changed pod, which is looked at like that of a new one once more."""
+        finalizers = object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
+        errors = super().validate_update(context, new, old) + finalizers
+        return errors + self.validate_metadata_again(new) + finalizers
+
+    def options(self, context: StrategyContext, old: Object) -> PodOptions:
+        """How strict to be with the successor of a pod."""
+        return options_for(old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         found = pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")
@@ -77,11 +89,6 @@ class PodStrategy(Strategy):
         if period is None:
             period = spec.get("terminationGracePeriodSeconds") or 0
         return 1 if period < 0 else period
-
-
-def _options(context: StrategyContext, old: Object) -> PodOptions:
-    """How strict to be with the successor of a pod."""
-    return options_for(old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged)
 
 
 def _default_host_ports(spec: Object) -> None:
@@ -142,36 +149,6 @@ def _apply_app_armor(context: StrategyContext, obj: Object) -> None:
         if profile is not None:
             objects.put(container, "securityContext.appArmorProfile", dict(profile))
         context.warn(f"metadata.annotations[{key}]: {app_armor.DEPRECATED}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PodStatusStrategy(StatusStrategy):
-    """What a kubelet reports; what it forgets to report stays."""
-
-    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        super().prepare_for_update(context, new, old)
-        owners = old["metadata"].get("ownerReferences")
-        if owners:
-            new["metadata"]["ownerReferences"] = owners
-        else:
-            new["metadata"].pop("ownerReferences", None)
-        new_status, old_status = new.setdefault("status", {}), old.get("status") or {}
-        for name in ("qosClass", "observedGeneration"):
-            if not new_status.get(name) and old_status.get(name):
-                new_status[name] = old_status[name]
-        _keep_observed_generations(new_status, old_status)
-
-
-def _keep_observed_generations(new: Object, old: Object) -> None:
-    """A condition that does not say which generation it has seen keeps what the old one of its type said."""
-    seen: defaultdict[str, list[Any]] = defaultdict(list)
-    for condition in old.get("conditions") or ():
-        seen[condition.get("type", "")].append(condition.get("observedGeneration"))
-    for condition in new.get("conditions") or ():
-        before = seen[condition.get("type", "")]
-        generation = before.pop(0) if before else None
-        if generation and not condition.get("observedGeneration"):
-            condition["observedGeneration"] = generation
 
 
 PODS = Kind(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from registry.core import namespaces_deletion
+from registry.core import namespaces_deletion, pod_subresources
 from registry.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
 from registry.core.configmaps import CONFIGMAPS
 from registry.core.endpoints import ENDPOINTS
@@ -53,6 +53,7 @@ def _extras(stores: Mapping[str, Store], environment: Environment) -> Mapping[st
             COMPONENTSTATUSES.plural: ComponentStatusREST(environment),
             f"{SERVICEACCOUNTS.plural}/token": TokenREST(environment),
             **namespaces_deletion.paths(stores),
+            **pod_subresources.paths(stores, environment),
         }
     }
 

@@ -75,6 +75,7 @@ class Deleter:
             return Deleted(marked, is_gone=not self._stays)
         if self._preconditions.resource_version is not None:
             self._preconditions = replace(self._preconditions, resource_version=str(marked.revision))
+            self._options = replace(self._options, preconditions=self._preconditions)
         return await self._remove(last_seen=marked)
 
     async def _marked(self, current: StoredObject | None) -> Update:

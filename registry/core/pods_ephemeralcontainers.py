@@ -1,0 +1,31 @@
+"""pods/ephemeralcontainers: containers that somebody adds to a pod that runs, to look inside."""
+
+from dataclasses import dataclass
+
+from registry.core.pods import PodStrategy
+from registry.core.pods_validation import ephemeral_containers
+from registry.strategy import StrategyContext, keep_metadata
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_MEMBER = "ephemeralContainers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EphemeralContainersStrategy(PodStrategy):
+    """Nothing else changes."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        wanted = new["spec"].get(_MEMBER)
+        new["spec"] = {name: value for name, value in old["spec"].items() if name != _MEMBER}
+        if wanted:
+            new["spec"][_MEMBER] = wanted
+        keep_metadata(new, old)
+        super().prepare_for_update(context, new, old)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_changed_metadata(context, new, old)
+        return errors + ephemeral_containers.validate(new, old, options=self.options(context, old))
+
+
+STRATEGY = EphemeralContainersStrategy(has_status=True, has_generation=True)

@@ -1,0 +1,55 @@
+"""pods/resize: other amounts of processors and memory for a pod that runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.core.pods import PodStrategy
+from registry.core.pods_validation import resizing
+from registry.strategy import StrategyContext, keep_metadata
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+_CONTAINERS = ("containers", "initContainers")
+_MEMBERS = ("resources", "resizePolicy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResizeStrategy(PodStrategy):
+    """Only resources change. What moves, renames, adds or removes containers is left for the rules to refuse."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        wanted, present = new["spec"], old["spec"]
+        if all(len(wanted.get(name) or ()) == len(present.get(name) or ()) for name in _CONTAINERS):
+            new["spec"] = _resized(wanted, present)
+            keep_metadata(new, old)
+        super().prepare_for_update(context, new, old)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_changed_metadata(context, new, old)
+        return errors + resizing.validate(new, old, options=self.options(context, old))
+
+
+def _resized(wanted: Object, present: Object) -> Object:
+    """The present spec with the wanted resources."""
+    spec = dict(present)
+    spec.pop("resources", None)
+    if wanted.get("resources") is not None:
+        spec["resources"] = wanted["resources"]
+    for name in _CONTAINERS:
+        if wanted.get(name):
+            spec[name] = _resized_containers(wanted[name], present[name])
+    return spec
+
+
+def _resized_containers(wanted: Sequence[Object], present: Sequence[Object]) -> Sequence[Object]:
+    pairs = list(zip(wanted, present, strict=True))
+    if any(new.get("name") != old.get("name") for new, old in pairs):
+        return wanted
+    return [
+        {name: value for name, value in old.items() if name not in _MEMBERS}
+        | {name: new[name] for name in _MEMBERS if name in new}
+        for new, old in pairs
+    ]
+
+
+STRATEGY = ResizeStrategy(has_status=True, has_generation=True)

@@ -1,0 +1,29 @@
+"""Ephemeral containers of a pod that runs: more of them may come, none goes and none changes. Pure."""
+
+from registry.core.pods_validation import pod, updates
+from registry.core.pods_validation.options import PodOptions
+from registry.core.pods_validation.rules import Errors, Obj
+from registry.core.pods_validation.scheduling import MIRROR
+from registry.quoting import quote
+from registry.validation import field
+
+_STRUCT = "core.EphemeralContainer"
+
+
+def validate(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
+    """The errors of a pod that differs in its ephemeral containers, the common rules of metadata excepted."""
+    if MIRROR in (old["metadata"].get("annotations") or {}):
+        return [field.forbidden("[]", "static pods do not support ephemeral containers")]
+    errors = pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)
+    path = "spec.ephemeralContainers"
+    known = {one.get("name", ""): one for one in new["spec"].get("ephemeralContainers") or ()}
+    for before in old["spec"].get("ephemeralContainers") or ():
+        name = before.get("name", "")
+        if name not in known:
+            why = f"existing ephemeral containers {quote(name)} may not be removed\n"
+            errors.append(field.forbidden(path, why))
+        elif not updates.is_same(_STRUCT, before, known[name]):
+            changes = updates.difference(_STRUCT, before, known[name])
+            why = f"existing ephemeral containers {quote(name)} may not be changed\n{changes}"
+            errors.append(field.forbidden(path, why))
+    return errors
