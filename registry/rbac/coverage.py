@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from registry.access.rbac_rules import PolicyRule
 from registry.quoting import quote
 
-MOST_RIGHTS = 200_000
+MOST_RIGHTS = 20_000
 """Of the rules that somebody grants: the biggest roles that exist have some thousands."""
 
 
