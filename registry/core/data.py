@@ -28,9 +28,9 @@ def check_key(key: str) -> list[str]:
     return errors
 
 
-def bytes_in_base64(values: Mapping[str, str]) -> int:
-    """The size of values that are kept in base64."""
-    return sum(len(value) * 3 // 4 - value[-2:].count("=") for value in values.values())
+def bytes_in_base64(values: Mapping[str, str | None]) -> int:
+    """The size of values that are kept in base64; null is none."""
+    return sum(len(value) * 3 // 4 - value[-2:].count("=") for value in values.values() if value)
 
 
 def validate_frozen(new: Object, old: Object, names: Sequence[str]) -> list[FieldError]:

@@ -150,8 +150,9 @@ def _with_newer_labels(old: Object, new: Object | None) -> Object:
     for wanted, term in zip(_terms(new), _terms(renamed), strict=False):
         pairs = zip(wanted.get("matchExpressions") or (), term.get("matchExpressions") or (), strict=False)
         for new_one, old_one in pairs:
-            if _NEWER_LABELS.get(old_one.get("key", "")) == new_one.get("key"):
-                old_one["key"] = new_one["key"]
+            newer = _NEWER_LABELS.get(old_one.get("key", ""))
+            if newer is not None and newer == new_one.get("key"):
+                old_one["key"] = newer
     return renamed
 
 
