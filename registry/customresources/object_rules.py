@@ -1,42 +1,72 @@
-"""The rules for the objects of one version of a custom resource, as its schema and subresources state them."""
+"""The rules for the objects of one version of a custom resource, as its schema and subresources state them.
+
+Rules in CEL come last, and only when nothing is wrong that they may rely on. Must hold: an update may leave what it
+does not change as wrong as it was.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from registry.customresources import rules, scale_rules
 from registry.quoting import quote
 from registry.schema.custom_type import CustomType
 from registry.schema.structural import embedded, lists
-from registry.validation import names
-from registry.validation.field import FieldError
+from registry.schema.validation import values
+from registry.schema.validation.correlation import Correlated
+from registry.validation import field, names
+from registry.validation.field import ErrorType, FieldError
 from registry.validation.object_meta import STANDARD_FINALIZERS
 from storage.stored_object import Object
+
+_BLOCKING = frozenset(
+    {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}
+)
+_NOT_CHECKED = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRules:
-    """`scale` is the subresource as the definition has it."""
+    """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it."""
 
     type: CustomType
+    type_meta: Mapping[str, str]
     scale: Mapping[str, Any] | None = None
 
     def validate(self, obj: Object) -> list[FieldError]:
         """What is wrong with a new object."""
-        found: list[FieldError] = []
+        found = values.validate(self._typed(obj), self.type.schema or {})
+        found += scale_rules.validate_spec(obj, self.scale) + scale_rules.validate_status(obj, self.scale)
         found += embedded.validate_embedded(obj, self.type.schema, self.type.metadata)
         found += self._lists(obj)
-        return found
+        return found + self._rules(found, obj, None)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         """What is wrong with a changed object."""
-        found: list[FieldError] = []
+        schema = self.type.schema or {}
+        typed = self._typed(new)
+        found = values.validate(typed, schema, old=Correlated(typed, self._typed(old), schema))
+        found += scale_rules.validate_spec(new, self.scale) + scale_rules.validate_status(new, self.scale)
         found += embedded.validate_embedded(new, self.type.schema, self.type.metadata)
         found += self._changed_lists(new, old)
-        return found
+        return found + self._rules(found, new, old)
 
     def validate_status_update(self, new: Object, old: Object) -> list[FieldError]:
         """What is wrong with a changed status."""
-        return self._changed_lists(new, old)
+        found: list[FieldError] = []
+        schema = ((self.type.schema or {}).get("properties") or {}).get("status")
+        if schema is not None and "status" in new:
+            was = Correlated(new["status"], old.get("status"), schema)
+            found += values.validate(new["status"], schema, path="status", old=was)
+        found += scale_rules.validate_status(new, self.scale)
+        found += self._changed_lists(new, old)
+        return found + self._rules(found, new, old)
+
+    def _typed(self, obj: Object) -> Object:
+        return {**self.type_meta, **obj}
 
     def _lists(self, obj: Object) -> list[FieldError]:
         return lists.validate_lists(obj, self.type.schema) if self.type.has_unique_lists else []
@@ -45,6 +75,15 @@ class ObjectRules:
         """The lists of an object may be as wrong as they have been before."""
         found = self._lists(new)
         return [] if found and self._lists(old) else found
+
+    def _rules(self, found: list[FieldError], new: Object, old: Object | None) -> list[FieldError]:
+        """What the rules in CEL say, unless something is wrong that they may rely on."""
+        if not self.type.has_rules:
+            return []
+        if any(error.type in _BLOCKING for error in found):
+            return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
+        was = self._typed(old) if old is not None else None
+        return rules.evaluate(self.type.schema or {}, self._typed(new), was)
 
 
 def finalizer_warnings(new: Object, old: Object | None) -> list[str]:

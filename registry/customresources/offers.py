@@ -100,7 +100,11 @@ def _paths(store: Store) -> Mapping[str, RESTStorage]:
 
 def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind:
     accepted = definition.accepted
-    rules = ObjectRules(type=of_type, scale=version.scale)
+    rules = ObjectRules(
+        type=of_type,
+        type_meta={"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]},
+        scale=version.scale,
+    )
     kind = Kind(
         group=definition.group,
         plural=accepted["plural"],

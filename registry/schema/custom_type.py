@@ -7,19 +7,23 @@ without a fraction are integers; nothing is read from the schema before the firs
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import orjson
 
 from registry.quoting import quote
-from registry.schema import custom, numbers, places, strict
+from registry.schema import custom, places, strict
 from registry.schema.catalog import Catalog, Decoded
 from registry.schema.errors import TOO_DEEP, DecodeError
 from registry.schema.model import Node, Schema
-from registry.schema.structural import defaulting, embedded, lists, pruning
+from registry.schema.structural import defaulting, embedded, lists, pruning, rules
 from registry.schema.structural.metadata import MetadataType
 
+_INT64 = range(-(2**63), 2**63)
+_LARGEST_PLAIN = 1e19
+"""From here on whole numbers need more bits than the store has for them."""
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
@@ -82,6 +86,11 @@ class CustomType:
         return lists.has_unique_lists(self.schema)
 
     @cached_property
+    def has_rules(self) -> bool:
+        """Whether the schema states rules in CEL."""
+        return rules.has_rules(self.schema)
+
+    @cached_property
     def _has_defaults(self) -> bool:
         return defaulting.has_defaults(self.schema)
 
@@ -129,7 +138,14 @@ def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
         return {key: _with_plain_numbers(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_plain_numbers(item, depth + 1) for item in value]
-    return numbers.plain(value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return _plain(value)
+    return _plain(float(value)) if type(value) is int and value not in _INT64 else value
+
+
+def _plain(value: float) -> int | float:
+    """A float without its fraction, if it has none: with the digits that tell it from others, as Go prints it."""
+    return int(Decimal(repr(value))) if value.is_integer() and abs(value) < _LARGEST_PLAIN else value
 
 
 class _Pairs(list[tuple[str, Any]]):

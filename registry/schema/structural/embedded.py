@@ -32,6 +32,7 @@ class Malformed(Exception):
 
     def __init__(self, error: FieldError) -> None:
         super().__init__(str(error))
+        self.error = error
 
 
 @dataclass(slots=True)
@@ -45,12 +46,12 @@ class Coercion:
     is_lenient: bool = False
     unknown: list[str] = field(default_factory=list)
 
-    def coerce(self, value: Any, schema: Schema | None) -> None:
-        """Raises Malformed."""
-        for resource, path in _resources(value, schema, ""):
-            self._coerce_type(resource, path)
+    def coerce(self, value: Any, schema: Schema | None, path: str = "") -> None:
+        """Coerce all resources in a value at a path. Raises Malformed."""
+        for resource, where in _resources(value, schema, path):
+            self._coerce_type(resource, where)
             if "metadata" in resource:
-                self._coerce_metadata(resource, path)
+                self._coerce_metadata(resource, where)
 
     def _coerce_type(self, resource: dict[str, Any], path: str) -> None:
         for name in ("apiVersion", "kind"):
@@ -78,11 +79,11 @@ def unknown_below(path: str, error: str) -> str:
     return f"{path}.{error.partition(' field ')[2].strip(chr(34))}"
 
 
-def validate_embedded(value: Any, schema: Schema | None, metadata: MetadataType) -> list[FieldError]:
-    """What is wrong with the types and metadata of all embedded resources."""
+def validate_embedded(value: Any, schema: Schema | None, metadata: MetadataType, *, path: str = "") -> list[FieldError]:
+    """What is wrong with the types and metadata of all resources in a value at a path."""
     found = []
-    for resource, path in _resources(value, schema, ""):
-        found += _validate(resource, path, metadata)
+    for resource, where in _resources(value, schema, path):
+        found += _validate(resource, where, metadata)
     return found
 
 

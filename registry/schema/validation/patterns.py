@@ -1,0 +1,49 @@
+"""Patterns of clients, on RE2: Go's own kind of regular expressions, which never backtrack."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.max_mem = 8 << 20
+
+REMEMBERED = 4096
+
+
+@lru_cache(maxsize=REMEMBERED)
+def compiled(pattern: str) -> Any:
+    """The compiled pattern. Raises ValueError with what is wrong with it, in Go's words."""
+    try:
+        return re2.compile(pattern, _OPTIONS)
+    except re2.error as exc:
+        raise ValueError(_explained(exc)) from exc
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether the pattern is found anywhere in a text."""
+    return compiled(pattern).search(text) is not None
+
+
+def _explained(exc: Exception) -> str:
+    """Go's words for what RE2 says, which differ in little."""
+    words = exc.args[0] if exc.args else ""
+    text = words.decode(errors="replace") if isinstance(words, bytes) else str(words)
+    what, _, where = text.partition(": ")
+    return f"error parsing regexp: {_GO_WORDS.get(what, what)}: `{where}`"
+
+
+_GO_WORDS: Mapping[str, str] = {
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid named capture group": "invalid named capture",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": "invalid repeat count",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "pattern too large - compile failed": "expression too large",
+    "trailing \\ at end of regexp": "trailing backslash at end of expression",
+    "trailing \\": "trailing backslash at end of expression",
+}
