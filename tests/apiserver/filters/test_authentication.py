@@ -9,7 +9,7 @@ from storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 
 TOKENS = 'admintoken,admin,admin-uid,"system:masters"\nusertoken,alice,alice-uid,"devs,ops"\n'
-SECRET = "/nope"
+SECRET = "/api/nope"
 """A path that tells 401, 403 and 404 apart: unknown, anonymous, known."""
 
 
