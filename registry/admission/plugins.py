@@ -6,8 +6,14 @@ is known even when nothing here does its work.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from registry.admission import pod_security_configuration
+from registry.admission import (
+    event_rate_limit,
+    pod_node_selector,
+    pod_security_configuration,
+    pod_toleration_restriction,
+)
 from registry.admission.always import AlwaysAdmit, AlwaysDeny
 from registry.admission.always_pull_images import AlwaysPullImages
 from registry.admission.certificate_approval import CertificateApproval
@@ -19,23 +25,30 @@ from registry.admission.default_toleration_seconds import default_toleration_sec
 from registry.admission.deny_service_external_ips import DenyServiceExternalIPs
 from registry.admission.extended_resource_toleration import ExtendedResourceToleration
 from registry.admission.interface import Chain, Plugin
+from registry.admission.kind_mapping import KindMapping
 from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
 from registry.admission.limit_ranger import LimitRanger
 from registry.admission.namespace_auto_provision import NamespaceAutoProvision
 from registry.admission.namespace_exists import NamespaceExists
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
+from registry.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.pod_security import PodSecurity
+from registry.admission.pod_topology_labels import PodTopologyLabels
 from registry.admission.priority import Priority
 from registry.admission.resource_quota import ResourceQuota
 from registry.admission.runtime_class import RuntimeClass
+from registry.admission.service_account import ServiceAccount
 from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
+from registry.core.nodes import NODES
 from registry.core.pods import PODS
 from registry.core.resourcequotas import RESOURCEQUOTAS
+from registry.core.serviceaccounts import SERVICEACCOUNTS
+from registry.customresources.customresourcedefinitions import DEFINITIONS
 from registry.generic.provider import resource_of
 from registry.kind import Kind
 from registry.networking.ingressclasses import INGRESSCLASSES
@@ -61,9 +74,33 @@ class Row:
     is_default: bool = True
 
 
+def _configuration(given: Foundation, name: str) -> Any:
+    return given.config.admission_configuration.get(name)
+
+
 def _pod_security(given: Foundation) -> Plugin:
-    configuration = pod_security_configuration.read(given.config.admission_configuration.get(PodSecurity.name))
+    configuration = pod_security_configuration.read(_configuration(given, "PodSecurity"))
     return PodSecurity(_storage(given, NAMESPACES), _storage(given, PODS), given.clock, configuration)
+
+
+def _pod_node_selector(given: Foundation) -> Plugin:
+    settings = pod_node_selector.settings_of(_configuration(given, "PodNodeSelector"))
+    return pod_node_selector.PodNodeSelector(_storage(given, NAMESPACES), settings)
+
+
+def _pod_toleration_restriction(given: Foundation) -> Plugin:
+    of_cluster = pod_toleration_restriction.configured(_configuration(given, "PodTolerationRestriction"))
+    return pod_toleration_restriction.PodTolerationRestriction(_storage(given, NAMESPACES), of_cluster)
+
+
+def _event_rate_limit(given: Foundation) -> Plugin:
+    limits = event_rate_limit.configured(_configuration(given, "EventRateLimit"))
+    return event_rate_limit.EventRateLimit(limits, given.clock)
+
+
+def _owner_references_permission_enforcement(given: Foundation) -> Plugin:
+    mapping = KindMapping(_storage(given, DEFINITIONS))
+    return OwnerReferencesPermissionEnforcement(given.authorizer, mapping)
 
 
 PLUGINS: tuple[Row, ...] = (
@@ -73,22 +110,22 @@ PLUGINS: tuple[Row, ...] = (
     Row("NamespaceExists", lambda given: NamespaceExists(_storage(given, NAMESPACES)), is_default=False),
     Row("LimitPodHardAntiAffinityTopology", lambda _given: LimitPodHardAntiAffinityTopology(), is_default=False),
     Row("LimitRanger", lambda given: LimitRanger(_storage(given, LIMITRANGES))),
-    Row("ServiceAccount"),
+    Row("ServiceAccount", lambda given: ServiceAccount(_storage(given, SERVICEACCOUNTS), given.clock)),
     Row("NodeRestriction", is_default=False),
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
     Row("ImagePolicyWebhook", is_default=False),
     Row("PodSecurity", _pod_security),
-    Row("PodNodeSelector", is_default=False),
+    Row("PodNodeSelector", _pod_node_selector, is_default=False),
     Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
     Row("DefaultTolerationSeconds", lambda given: default_toleration_seconds(given.config)),
-    Row("PodTolerationRestriction", is_default=False),
-    Row("EventRateLimit", is_default=False),
+    Row("PodTolerationRestriction", _pod_toleration_restriction, is_default=False),
+    Row("EventRateLimit", _event_rate_limit, is_default=False),
     Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
     Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
     Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
     Row("PodGroupProtection"),
-    Row("OwnerReferencesPermissionEnforcement", is_default=False),
+    Row("OwnerReferencesPermissionEnforcement", _owner_references_permission_enforcement, is_default=False),
     Row(
         "PersistentVolumeClaimResize",
         lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),
@@ -100,7 +137,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("CertificateSubjectRestriction", lambda _given: CertificateSubjectRestriction()),
     Row("DefaultIngressClass", lambda given: DefaultIngressClass(given.storage_for(resource_of(INGRESSCLASSES)))),
     Row("DenyServiceExternalIPs", lambda _given: DenyServiceExternalIPs(), is_default=False),
-    Row("PodTopologyLabels"),
+    Row("PodTopologyLabels", lambda given: PodTopologyLabels(_storage(given, NODES))),
     Row("PodGroupWorkloadExists"),
     Row("NodeDeclaredFeatureValidator"),
     Row("JobValidation"),

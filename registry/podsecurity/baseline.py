@@ -126,8 +126,8 @@ def host_probes(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
     bad = {container.get("name", ""): hosts for container in containers(spec) if (hosts := _probed_hosts(container))}
     if not bad:
         return None
-    hosts = sorted(set().union(*bad.values()))
-    listed = f"{counted('probe or lifecycle host', hosts)} {quoted(hosts)}"
+    every = sorted(set().union(*bad.values()))
+    listed = f"{counted('probe or lifecycle host', every)} {quoted(every)}"
     return Finding("probe or lifecycle host", f"{named('container', sorted(bad))} {_use(bad)} {listed}")
 
 

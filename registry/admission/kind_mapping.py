@@ -1,0 +1,64 @@
+"""KindMapping: the resources behind a kind, built-in or custom, as references to objects name it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from registry.admission.cached import Cached
+from registry.customresources.customresourcedefinitions import DEFINITIONS
+from registry.generic.provider import KindsProvider
+from registry.kind import Kind
+from registry.names import GroupKind
+from registry.providers import PROVIDERS
+from storage.interface import Storage
+from storage.stored_object import Object
+
+
+class Mapped(NamedTuple):
+    """A resource in a version."""
+
+    group: str
+    version: str
+    plural: str
+    is_namespaced: bool
+
+
+class _Custom(NamedTuple):
+    kind: GroupKind
+    plural: str
+    is_namespaced: bool
+    versions: frozenset[str]
+
+
+class KindMapping:
+    """Knows the kinds that are built in; custom ones are looked up where their definitions are kept."""
+
+    def __init__(self, definitions: Storage) -> None:
+        self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
+        self._definitions = Cached(definitions, DEFINITIONS.resource, _custom)
+
+    async def resources(self, api_version: str, kind: str) -> Sequence[Mapped]:
+        """What serves a kind in a version; nothing when nothing does."""
+        group, _, version = api_version.rpartition("/")
+        wanted = GroupKind(group, kind)
+        known = self._kinds.get(wanted)
+        if known is not None:
+            found = [Mapped(group, version, known.plural, known.is_namespaced)]
+            return found if version in known.versions else []
+        return [
+            Mapped(group, version, one.plural, one.is_namespaced)
+            for one in await self._definitions.list()
+            if one.kind == wanted and version in one.versions
+        ]
+
+
+def _builtin() -> Iterator[Kind]:
+    for provider in PROVIDERS:
+        if isinstance(provider, KindsProvider):
+            yield from provider.kinds
+
+
+def _custom(definition: Object) -> _Custom:
+    spec = definition["spec"]
+    versions = frozenset(one["name"] for one in spec.get("versions") or () if one.get("served"))
+    kind = GroupKind(spec["group"], spec["names"]["kind"])
+    return _Custom(kind, spec["names"]["plural"], spec.get("scope") == "Namespaced", versions)
