@@ -32,13 +32,18 @@ _GO_NAMES = {"uid": "uID"}
 
 def validate_template(template: Obj, path: str) -> Errors:
     """A claim that is made from a template: of its metadata, only labels and annotations count."""
-    metadata, here = rules.given(template, "metadata"), f"{path}.metadata"
-    errors = object_meta.validate_annotations(metadata.get("annotations") or {}, f"{here}.annotations")
-    errors += object_meta.validate_labels(metadata.get("labels") or {}, f"{here}.labels")
+    errors = validate_template_metadata(rules.given(template, "metadata"), f"{path}.metadata")
+    return errors + validate_spec(rules.given(template, "spec"), f"{path}.spec")
+
+
+def validate_template_metadata(metadata: Obj, path: str) -> Errors:
+    """What claims that are made from a template begin with: labels and annotations."""
+    errors = object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    errors += object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for member in _META_MEMBERS:
         if metadata.get(member):
-            errors.append(field.forbidden(f"{here}.{_GO_NAMES.get(member, member)}", "cannot be set"))
-    return errors + validate_spec(rules.given(template, "spec"), f"{path}.spec")
+            errors.append(field.forbidden(f"{path}.{_GO_NAMES.get(member, member)}", "cannot be set"))
+    return errors
 
 
 def validate_spec(spec: Obj, path: str, *, old: Obj | None = None) -> Errors:

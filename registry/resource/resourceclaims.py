@@ -1,0 +1,51 @@
+"""Resource claims: somebody's wish for devices, and in the end the devices."""
+
+from dataclasses import dataclass
+
+from registry.kind import Kind
+from registry.resource import claim_status, device_requests
+from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.validation import field, internal, object_meta
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceClaimStrategy(Strategy):
+    """What is wished for stays."""
+
+    def default(self, obj: Object) -> None:
+        device_requests.default(obj.get("spec") or {})
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + device_requests.validate(obj.get("spec") or {}, "spec")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_metadata_again(new) + Strategy.validate(self, context, new)
+        errors += super().validate_update(context, new, old)
+        if (new.get("spec") or {}) != (old.get("spec") or {}):
+            shown = internal.form("resource.ResourceClaimSpec", new.get("spec") or {})
+            errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
+        return errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceClaimStatusStrategy(StatusStrategy):
+    """What was said of devices goes when they are given back."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        claim_status.drop_deallocated(new.setdefault("status", {}), old.get("status") or {})
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + claim_status.validate(new, old)
+
+
+RESOURCECLAIMS = Kind(
+    group="resource.k8s.io",
+    plural="resourceclaims",
+    kind="ResourceClaim",
+    strategy=ResourceClaimStrategy(has_status=True),
+    status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),
+    returns_deleted_object=True,
+)

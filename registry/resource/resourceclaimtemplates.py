@@ -1,0 +1,41 @@
+"""Templates of resource claims: each pod that names one gets a claim of its own."""
+
+from dataclasses import dataclass
+
+from registry.core.pods_validation import claims
+from registry.kind import Kind
+from registry.resource import device_requests
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import field, internal, object_meta
+from registry.validation.field import FieldError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceClaimTemplateStrategy(Strategy):
+    """It stays as it was made."""
+
+    def default(self, obj: Object) -> None:
+        device_requests.default((obj.get("spec") or {}).get("spec") or {})
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        spec = obj.get("spec") or {}
+        errors = super().validate(context, obj)
+        errors += claims.validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
+        return errors + device_requests.validate(spec.get("spec") or {}, "spec.spec")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
+        if (new.get("spec") or {}) != (old.get("spec") or {}):
+            shown = internal.form("resource.ResourceClaimTemplateSpec", new.get("spec") or {})
+            errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
+        return errors
+
+
+RESOURCECLAIMTEMPLATES = Kind(
+    group="resource.k8s.io",
+    plural="resourceclaimtemplates",
+    kind="ResourceClaimTemplate",
+    strategy=ResourceClaimTemplateStrategy(),
+    returns_deleted_object=True,
+)
