@@ -49,12 +49,12 @@ class DaemonSetStrategy(Strategy):
         _count(new, _template_generation(old) + is_changed)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"])
+        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
         errors += replicated.validate_same_selector(new["spec"], old["spec"])
-        return errors + _validate_spec(new["spec"], old["spec"])
+        return errors + _validate_spec(new["spec"], context, old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
@@ -66,7 +66,7 @@ class DaemonSetStrategy(Strategy):
         return pod_warnings.template_warnings(template, "spec.template", old=before)
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     selector = spec.get("selector")
     errors = label_selectors.validate(selector or {}, "spec.selector")
     if not errors:
@@ -75,7 +75,9 @@ def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
         errors.append(
             field.invalid("spec.selector", internal.meta(selector), "empty selector is invalid for daemonset")
         )
-    errors += replicated.validate_template(spec["template"], owner="DaemonSet", old=old["template"] if old else None)
+    errors += replicated.validate_template(
+        spec["template"], context, owner="DaemonSet", old=old["template"] if old else None
+    )
     errors += values.not_negative(spec, "spec", ("minReadySeconds",))
     errors += _validate_strategy(spec["updateStrategy"], "spec.updateStrategy")
     return errors + values.not_negative(spec, "spec", ("revisionHistoryLimit",))

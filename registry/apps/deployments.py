@@ -51,10 +51,10 @@ class DeploymentStrategy(Strategy):
         return super().is_changed(new, old) or annotations[0] != annotations[1]
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"])
+        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
         return errors + replicated.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -64,9 +64,9 @@ class DeploymentStrategy(Strategy):
         return replicated.warnings_on_update(new, old)
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas",))
-    errors += replicated.validate(spec, kind="deployment", owner="ReplicaSet", old=old)
+    errors += replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
     errors += _validate_strategy(spec["strategy"], "spec.strategy")
     return errors + _validate_times(spec)
 

@@ -20,10 +20,10 @@ class ReplicaSetStrategy(Strategy):
         spec.setdefault("replicas", 1)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"])
+        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
         return errors + replicated.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -33,9 +33,9 @@ class ReplicaSetStrategy(Strategy):
         return replicated.warnings_on_update(new, old)
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
-    return errors + replicated.validate(spec, kind="deployment", owner="ReplicaSet", old=old)
+    return errors + replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,9 @@ from typing import Any
 
 from registry import objects
 from registry.core import replicated
-from registry.core.pods_validation import validate_pod_template
+from registry.core.pods_validation import annotations, claims, validate_pod_template
+from registry.core.pods_validation.allowances import options_for
+from registry.strategy import StrategyContext
 from registry.validation import field, int_or_percent, internal, label_selectors, names, object_meta, values
 from registry.validation.field import FieldError
 
@@ -15,23 +17,25 @@ _RETENTIONS = ("Retain", "Delete")
 Spec = Mapping[str, Any]
 
 
-def validate(spec: Spec) -> list[FieldError]:
+def validate(spec: Spec, context: StrategyContext) -> list[FieldError]:
     """The errors of a new spec."""
     errors = _validate_strategies(spec)
+    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        errors += claims.validate_spec(claim.get("spec") or {}, f"spec.volumeClaimTemplates[{index}].spec")
     errors += _validate_numbers(spec)
     if name := spec.get("serviceName"):
         errors += [field.invalid("spec.serviceName", name, message) for message in names.is_dns_label(name, False)]
-    return errors + _validate_pods(spec, _validate_template(spec))
+    return errors + _validate_pods(spec, _validate_template(spec, context))
 
 
-def validate_update(spec: Spec, old: Spec) -> list[FieldError]:
+def validate_update(spec: Spec, old: Spec, context: StrategyContext) -> list[FieldError]:
     """The errors of a spec that replaces another. What cannot be changed, and templates that were wrong, may stay."""
-    is_old_right = not _validate_kept(old, _validate_template(old))
-    return _validate_kept(spec, _validate_template(spec, old=old) if is_old_right else [])
+    is_old_right = not _validate_kept(old, _validate_template(old, context, old=old), old)
+    return _validate_kept(spec, _validate_template(spec, context, old=old) if is_old_right else [], old)
 
 
-def _validate_kept(spec: Spec, template_errors: list[FieldError]) -> list[FieldError]:
-    return _validate_strategies(spec) + _validate_numbers(spec) + _validate_pods(spec, template_errors)
+def _validate_kept(spec: Spec, template_errors: list[FieldError], old: Spec) -> list[FieldError]:
+    return _validate_strategies(spec) + _validate_numbers(spec) + _validate_pods(spec, template_errors, old)
 
 
 def _validate_strategies(spec: Spec) -> list[FieldError]:
@@ -45,14 +49,15 @@ def _validate_numbers(spec: Spec) -> list[FieldError]:
     return errors + values.not_negative(spec.get("ordinals") or {}, "spec.ordinals", ("start",))
 
 
-def _validate_pods(spec: Spec, template_errors: list[FieldError]) -> list[FieldError]:
+def _validate_pods(spec: Spec, template_errors: list[FieldError], old: Spec | None = None) -> list[FieldError]:
     """Selector and template; the template counts only when the selector can be read."""
     errors = replicated.validate_selector(spec, kind="statefulset")
     selector = spec.get("selector")
     if selector is not None and label_selectors.validate(selector, "spec.selector"):
         errors.append(field.invalid("spec.selector", internal.meta(selector), ""))
     else:
-        errors += replicated.validate_selection(spec) + template_errors + _validate_template_metadata(spec["template"])
+        errors += replicated.validate_selection(spec) + template_errors
+        errors += _validate_template_metadata(spec["template"], old["template"] if old else None)
     return errors + replicated.validate_endless(spec["template"], owner="StatefulSet")
 
 
@@ -94,15 +99,21 @@ def _validate_retention(policy: Spec) -> list[FieldError]:
     return errors + values.one_of(policy, path, "whenScaled", _RETENTIONS)
 
 
-def _validate_template(spec: Spec, *, old: Spec | None = None) -> list[FieldError]:
-    return validate_pod_template(_as_made(spec), "spec.template", old=old["template"] if old else None)
+def _validate_template(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
+    before = old["template"] if old else None
+    return validate_pod_template(
+        _as_made(spec), "spec.template", old=before, allows_privileged=context.allows_privileged
+    )
 
 
-def _validate_template_metadata(template: Spec) -> list[FieldError]:
+def _validate_template_metadata(template: Spec, old: Spec | None) -> list[FieldError]:
     """Once more: kube-apiserver lists these causes twice."""
     metadata, path = template.get("metadata") or {}, "spec.template"
+    options = options_for(*((old["spec"], old.get("metadata")) if old else (None, None)))
+    told = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    return errors + object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    errors += object_meta.validate_annotations(told, f"{path}.annotations")
+    return errors + annotations.validate(told, template["spec"], f"{path}.annotations", options=options)
 
 
 def _as_made(spec: Spec) -> Spec:

@@ -7,7 +7,7 @@ from registry.apps import statefulset_validation
 from registry.core import pod_spec, pod_warnings, replicated
 from registry.kind import Kind, Scale
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, names, status_counts
+from registry.validation import field, names, resource_names, status_counts
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -74,25 +74,32 @@ class StatefulSetStrategy(Strategy):
         super().prepare_for_update(context, new, old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + statefulset_validation.validate(obj["spec"])
+        return super().validate(context, obj) + statefulset_validation.validate(obj["spec"], context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        errors += statefulset_validation.validate_update(new["spec"], old["spec"])
+        errors += statefulset_validation.validate_update(new["spec"], old["spec"], context)
         if _frozen(new["spec"]) != _frozen(old["spec"]):
             errors.append(field.forbidden("spec", _FROZEN))
         return errors
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         warnings = pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
-        return warnings + _warnings(obj["spec"])
+        return warnings + _warnings(obj["spec"], "")
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return replicated.warnings_on_update(new, old) + _warnings(new["spec"])
+        return replicated.warnings_on_update(new, old) + _warnings(new["spec"], ".Spec")
 
 
-def _warnings(spec: Object) -> list[str]:
-    return [_KEEPS_ALL] if spec["revisionHistoryLimit"] < 0 else []
+def _warnings(spec: Object, suffix: str) -> list[str]:
+    """kube-apiserver names the place of a claim's spec differently on updates: `suffix`."""
+    warnings = []
+    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        for member in ("requests", "limits"):
+            amounts = objects.get(claim, f"spec.resources.{member}", {})
+            path = f"spec.volumeClaimTemplates[{index}]{suffix}.resources.{member}"
+            warnings += resource_names.warn_of_fractions(amounts, path, names=("storage",))
+    return warnings + ([_KEEPS_ALL] if spec["revisionHistoryLimit"] < 0 else [])
 
 
 def _frozen(spec: Object) -> Object:

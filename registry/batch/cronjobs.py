@@ -37,7 +37,7 @@ class CronJobStrategy(Strategy):
         spec.setdefault("failedJobsHistoryLimit", 1)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        errors = super().validate(context, obj) + _validate_spec(obj["spec"])
+        errors = super().validate(context, obj) + _validate_spec(obj["spec"], context)
         name = obj["metadata"].get("name", "")
         if len(name.encode()) > _NAME_LIMIT:
             why = f"must be no more than {_NAME_LIMIT} characters"
@@ -45,7 +45,7 @@ class CronJobStrategy(Strategy):
         return errors
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
+        return super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         warnings = pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
@@ -62,13 +62,14 @@ def _warnings(spec: Object, old: Object | None = None) -> list[str]:
     return jobs.spec_warnings(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", old=before)
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     errors = _validate_schedule(spec, old)
     errors += values.not_negative(spec, "spec", ("startingDeadlineSeconds",))
     if old is None or spec.get("timeZone") != old.get("timeZone"):
         errors += _validate_time_zone(spec.get("timeZone"))
     errors += values.one_of(spec, "spec", "concurrencyPolicy", _CONCURRENCY)
-    errors += _validate_template(spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old else None)
+    before = old["jobTemplate"]["spec"] if old else None
+    errors += _validate_template(spec["jobTemplate"]["spec"], context, before)
     return errors + values.not_negative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))
 
 
@@ -99,10 +100,10 @@ def _validate_time_zone(name: str | None) -> list[FieldError]:
     return [*errors, field.invalid(path, name, error)] if error else errors
 
 
-def _validate_template(spec: Object, old: Object | None) -> list[FieldError]:
+def _validate_template(spec: Object, context: StrategyContext, old: Object | None) -> list[FieldError]:
     """Jobs are told apart by selectors that are made for each."""
     path, selector = "spec.jobTemplate.spec", spec.get("selector")
-    errors = job_validation.validate_template(spec, path, old=old)
+    errors = job_validation.validate_template(spec, path, context, old=old)
     if selector is not None:
         why = "`selector` will be auto-generated"
         errors.append(field.invalid(f"{path}.selector", internal.meta(selector), why))

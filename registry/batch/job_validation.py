@@ -11,6 +11,7 @@ from registry.batch import job_policies
 from registry.core import replicated
 from registry.core.pods_validation import validate_pod_template
 from registry.quoting import quote
+from registry.strategy import StrategyContext
 from registry.validation import field, label_selectors, names, values
 from registry.validation.field import FieldError
 
@@ -36,9 +37,10 @@ _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _FINITE = ("OnFailure", "Never")
 
 
-def validate(spec: Spec, path: str = "spec", *, old: Spec | None = None) -> list[FieldError]:
+def validate(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
     """The errors of the spec of a job: those of a template of jobs, and those of its selector."""
-    errors = validate_template(spec, path, old=old)
+    path = "spec"
+    errors = validate_template(spec, path, context, old=old)
     selector = spec.get("selector")
     if selector is None:
         errors.append(field.required(f"{path}.selector"))
@@ -46,7 +48,7 @@ def validate(spec: Spec, path: str = "spec", *, old: Spec | None = None) -> list
     return errors + wrong + ([] if wrong else replicated.validate_selection(spec, path))
 
 
-def validate_template(spec: Spec, path: str, *, old: Spec | None = None) -> list[FieldError]:
+def validate_template(spec: Spec, path: str, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
     """The errors of what jobs are made of."""
     errors = _validate_numbers(spec, path)
     errors += _validate_manager(spec.get("managedBy"), f"{path}.managedBy")
@@ -56,7 +58,10 @@ def validate_template(spec: Spec, path: str, *, old: Spec | None = None) -> list
     if spec.get("successPolicy") is not None:
         errors += job_policies.validate_success(spec, f"{path}.successPolicy", is_indexed=is_indexed(spec))
     errors += job_policies.validate_replacement(spec, f"{path}.podReplacementPolicy")
-    errors += validate_pod_template(spec["template"], f"{path}.template", old=old["template"] if old else None)
+    before = old["template"] if old else None
+    errors += validate_pod_template(
+        spec["template"], f"{path}.template", old=before, allows_privileged=context.allows_privileged
+    )
     return errors + _validate_restarts(spec, f"{path}.template.spec.restartPolicy")
 
 

@@ -56,12 +56,14 @@ class JobStrategy(Strategy):
         _default_labels(obj)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate(obj)
+        return super().validate(context, obj) + _validate(obj, context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = object_meta.validate(new["metadata"], is_namespaced=True, check_name=self.check_name)
-        errors += super().validate(context, new) + _validate(new, old) + super().validate_update(context, new, old)
-        errors += job_validation.validate(new["spec"], old=old["spec"])
+        errors += (
+            super().validate(context, new) + _validate(new, context, old) + super().validate_update(context, new, old)
+        )
+        errors += job_validation.validate(new["spec"], context, old=old["spec"])
         return errors + job_updates.validate(new, old)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -88,9 +90,9 @@ def spec_warnings(spec: Object, path: str, *, old: Object | None = None) -> list
     return warnings + pod_warnings.template_warnings(spec["template"], f"{path}.template", old=before)
 
 
-def _validate(job: Object, old: Object | None = None) -> list[FieldError]:
+def _validate(job: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     errors = _validate_generated(job, _expected_labels(job, old))
-    errors += job_validation.validate(job["spec"], old=old["spec"] if old else None)
+    errors += job_validation.validate(job["spec"], context, old=old["spec"] if old else None)
     return errors + _validate_hostnames(job)
 
 

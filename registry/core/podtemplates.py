@@ -21,11 +21,14 @@ class PodTemplateStrategy(Strategy):
         return bool(new["template"] != old["template"])
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + validate_pod_template(obj["template"], "template")
+        errors = super().validate(context, obj)
+        return errors + validate_pod_template(obj["template"], "template", allows_privileged=context.allows_privileged)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        return errors + validate_pod_template(new["template"], "template", old=old["template"])
+        return errors + validate_pod_template(
+            new["template"], "template", old=old["template"], allows_privileged=context.allows_privileged
+        )
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return pod_warnings.template_warnings(obj["template"], "template")

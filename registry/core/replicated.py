@@ -6,6 +6,7 @@ from typing import Any
 from registry import objects
 from registry.core import pod_warnings
 from registry.core.pods_validation import validate_pod_template
+from registry.strategy import StrategyContext
 from registry.validation import field, internal, label_selectors, object_meta, values
 from registry.validation.field import FieldError
 
@@ -14,7 +15,7 @@ _ALWAYS = ("Always",)
 
 
 def validate(
-    spec: Mapping[str, Any], *, kind: str, owner: str, old: Mapping[str, Any] | None = None
+    spec: Mapping[str, Any], context: StrategyContext, *, kind: str, owner: str, old: Mapping[str, Any] | None = None
 ) -> list[FieldError]:
     """Selector and template. A selector that cannot be read cannot be compared with the template."""
     errors = validate_selector(spec, kind=kind)
@@ -22,7 +23,8 @@ def validate(
     if selector is not None and label_selectors.validate(selector, "spec.selector"):
         return [*errors, field.invalid("spec.selector", internal.meta(selector), "invalid label selector")]
     old_template = old["template"] if old else None
-    return errors + validate_selection(spec) + validate_template(spec["template"], owner=owner, old=old_template)
+    errors += validate_selection(spec)
+    return errors + validate_template(spec["template"], context, owner=owner, old=old_template)
 
 
 def validate_selector(spec: Mapping[str, Any], *, kind: str) -> list[FieldError]:
@@ -61,10 +63,11 @@ def validate_labels(template: Mapping[str, Any], wanted: Mapping[str, str], path
 
 
 def validate_template(
-    template: Mapping[str, Any], *, owner: str, old: Mapping[str, Any] | None = None
+    template: Mapping[str, Any], context: StrategyContext, *, owner: str, old: Mapping[str, Any] | None = None
 ) -> list[FieldError]:
     """A template of pods that run for ever."""
-    return validate_pod_template(template, "spec.template", old=old) + validate_endless(template, owner=owner)
+    errors = validate_pod_template(template, "spec.template", old=old, allows_privileged=context.allows_privileged)
+    return errors + validate_endless(template, owner=owner)
 
 
 def validate_endless(template: Mapping[str, Any], *, owner: str) -> list[FieldError]:

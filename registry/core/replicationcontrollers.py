@@ -27,10 +27,10 @@ class ReplicationControllerStrategy(Strategy):
             obj["metadata"]["labels"] = dict(labels)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"])
+        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + _validate_spec(new["spec"], old["spec"])
+        return super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return replicated.warnings_on_create(obj)
@@ -40,7 +40,7 @@ class ReplicationControllerStrategy(Strategy):
         return replicated.warnings_on_update(old, new)
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("minReadySeconds",))
     if not spec.get("selector"):
         errors.append(field.required("spec.selector"))
@@ -50,7 +50,7 @@ def _validate_spec(spec: Object, old: Object | None = None) -> list[FieldError]:
         return [*errors, field.required("spec.template")]
     old_template = old.get("template") if old else None
     errors += replicated.validate_labels(template, spec.get("selector") or {}, "spec.template")
-    return errors + replicated.validate_template(template, owner="ReplicationController", old=old_template)
+    return errors + replicated.validate_template(template, context, owner="ReplicationController", old=old_template)
 
 
 @dataclass(frozen=True, kw_only=True)
