@@ -10,7 +10,7 @@ nothing.
 Everything here is pure: what needs other objects or I/O is admission or an After hook.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -46,6 +46,8 @@ class StrategyContext:
     """Tells the client something, whatever becomes of the request."""
     allows_privileged: bool = False
     """Whether containers may have all rights of their host."""
+    found: Sequence[FieldError] = ()
+    """What the kind's check has found to be wrong: it knows other objects, and the rights of the user."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,10 +18,10 @@ class PolicyPartStrategy(Strategy):
         return []
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return self.check(obj, None)
+        return self.check(obj, None) or list(context.found)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return self.validate_metadata_again(new) + self.check(new, old)
+        return self.validate_metadata_again(new) + self.check(new, old) or list(context.found)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return warn_of_reserved_name(obj)

@@ -1,5 +1,6 @@
 """The admissionregistration.k8s.io group: its kinds."""
 
+from registry.admissionregistration import param_rights
 from registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
 from registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
@@ -19,4 +20,11 @@ KINDS = (
     VALIDATINGWEBHOOKCONFIGURATIONS,
 )
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+HOOKS = {
+    MUTATINGADMISSIONPOLICIES.plural: param_rights.policy_hooks,
+    MUTATINGADMISSIONPOLICYBINDINGS.plural: param_rights.mutating_binding_hooks,
+    VALIDATINGADMISSIONPOLICIES.plural: param_rights.policy_hooks,
+    VALIDATINGADMISSIONPOLICYBINDINGS.plural: param_rights.validating_binding_hooks,
+}
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, hooks=HOOKS)

@@ -8,7 +8,7 @@ walks the same road and stops before the write.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
@@ -31,6 +31,7 @@ from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import field as fields
 from registry.validation.errors import invalid_of
+from registry.validation.field import FieldError
 from storage.clock import Clock, SystemClock
 from storage.dry_run import DryRunnableStorage
 from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
@@ -65,6 +66,12 @@ BeginUpdate = Callable[[Object, Object, bool], Awaitable[Transaction]]
 """The same for a changed object, from the old one."""
 
 
+Check = Callable[[Request, str, Object, Object | None], Awaitable[Sequence[FieldError]]]
+"""What is wrong with an object that its strategy cannot know: other objects, or the rights of who writes it, have to do
+with it. Takes the request, the subresource, the object and what it was; the strategy finds it as `context.found`.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """What a kind does besides: before its objects are validated, and when a write has taken effect.
@@ -72,6 +79,7 @@ class Hooks:
     The after_* hooks never run on a dry run.
     """
 
+    check: Check | None = None
     begin_create: BeginCreate | None = None
     begin_update: BeginUpdate | None = None
     after_create: After = _nothing
@@ -230,7 +238,8 @@ class Store:
     async def _create_prepared(
         self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
     ) -> StoredObject:
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=self.context(request))
+        context = self.context(request) if self.hooks.check is None else await self._checked(request, obj, None)
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         try:
@@ -326,7 +335,8 @@ class Store:
         rest.fill_system_fields(obj, now=self.clock.now())
         if self.hooks.begin_create is not None:
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=self.context(request))
+        context = self.context(request) if self.hooks.check is None else await self._checked(request, obj, None)
+        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
         await self._authorize_creation(request, name)
         await self.admission.validate(attributes)
 
@@ -356,7 +366,8 @@ class Store:
         self._check_resource_version(name, new["metadata"], old["metadata"])
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
-        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, context=self.context(request))
+        context = self.context(request) if self.hooks.check is None else await self._checked(request, new, old)
+        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, context=context)
         self._keep_times(new, old)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
@@ -467,6 +478,12 @@ class Store:
     def context(self, request: Request) -> StrategyContext:
         """What strategies may know of a request that is being served."""
         return request.strategy_context(self.clock.now(), self.config)
+
+    async def _checked(self, request: Request, obj: Object, old: Object | None) -> StrategyContext:
+        """The same, with what the kind's check has found."""
+        assert self.hooks.check is not None
+        found = await self.hooks.check(request, self.subresource, obj, old)
+        return replace(self.context(request), found=found)
 
     async def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> T:
         """The result of a call to storage, its errors translated."""

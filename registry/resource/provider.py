@@ -1,6 +1,7 @@
 """The resource.k8s.io group: its kinds."""
 
 from registry.generic.provider import KindsProvider
+from registry.resource import admin_access
 from registry.resource.deviceclasses import DEVICECLASSES
 from registry.resource.resourceclaims import RESOURCECLAIMS
 from registry.resource.resourceclaimtemplates import RESOURCECLAIMTEMPLATES
@@ -10,4 +11,9 @@ GROUP = "resource.k8s.io"
 
 KINDS = (DEVICECLASSES, RESOURCECLAIMS, RESOURCECLAIMTEMPLATES, RESOURCESLICES)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+HOOKS = {
+    RESOURCECLAIMS.plural: admin_access.claim_hooks,
+    RESOURCECLAIMTEMPLATES.plural: admin_access.template_hooks,
+}
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, hooks=HOOKS)

@@ -18,13 +18,14 @@ class ResourceClaimStrategy(Strategy):
         device_requests.default(obj.get("spec") or {})
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + device_requests.validate(obj.get("spec") or {}, "spec")
+        errors = [*context.found, *super().validate(context, obj)]
+        return errors + device_requests.validate(obj.get("spec") or {}, "spec")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_metadata_again(new) + Strategy.validate(self, context, new)
         errors += super().validate_update(context, new, old)
-        if (new.get("spec") or {}) != (old.get("spec") or {}):
-            shown = internal.form("resource.ResourceClaimSpec", new.get("spec") or {})
+        shown, before = (internal.form("resource.ResourceClaimSpec", one.get("spec") or {}) for one in (new, old))
+        if shown != before:
             errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
         return errors
 
@@ -38,7 +39,8 @@ class ResourceClaimStatusStrategy(StatusStrategy):
         claim_status.drop_deallocated(new.setdefault("status", {}), old.get("status") or {})
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + claim_status.validate(new, old)
+        errors = [*context.found, *super().validate_update(context, new, old)]
+        return errors + claim_status.validate(new, old)
 
 
 RESOURCECLAIMS = Kind(

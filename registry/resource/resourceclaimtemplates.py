@@ -20,14 +20,16 @@ class ResourceClaimTemplateStrategy(Strategy):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         spec = obj.get("spec") or {}
-        errors = super().validate(context, obj)
+        errors = [*context.found, *super().validate(context, obj)]
         errors += claims.validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
         return errors + device_requests.validate(spec.get("spec") or {}, "spec.spec")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new) + super().validate_update(context, new, old)
-        if (new.get("spec") or {}) != (old.get("spec") or {}):
-            shown = internal.form("resource.ResourceClaimTemplateSpec", new.get("spec") or {})
+        shown, before = (
+            internal.form("resource.ResourceClaimTemplateSpec", one.get("spec") or {}) for one in (new, old)
+        )
+        if shown != before:
             errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
         return errors
 
