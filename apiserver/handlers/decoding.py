@@ -18,7 +18,7 @@ from registry import errors, json_errors
 from registry.names import GroupKind, GroupVersionKind
 from registry.options import DeleteOptions, delete_options_of
 from registry.quoting import quote
-from registry.schema import Catalog, DecodeError, yaml_keys
+from registry.schema import Catalog, DecodeError, UnknownKind, yaml_keys
 from registry.schema.leaves import json_type
 from registry.validation import field
 from registry.validation.errors import invalid_of
@@ -39,7 +39,7 @@ async def decode_object(
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
     found = await _read(body, request, served.types, expected)
-    kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found.value, expected)
+    kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found.value, served)
     try:
         decoded = served.type.decode(found.value, text=found.text)
     except DecodeError as exc:
@@ -107,16 +107,17 @@ def _summary(body: bytes) -> str:
     return f"{text} ..." if len(body) > _SUMMARY_BYTES else text
 
 
-def _kind_of(value: dict[str, Any], expected: GroupVersionKind) -> GroupVersionKind:
+def _kind_of(value: dict[str, Any], served: Served[Any]) -> GroupVersionKind:
     """What the body says that it is; what it does not say is taken from the URL. Raises BadRequest for another kind."""
+    expected = served.view.object_kind
     api_version, name = value.get("apiVersion"), value.get("kind")
     if not isinstance(api_version, str | None) or not isinstance(name, str | None):
         return expected
     group, _, version = (api_version or expected.api_version).rpartition("/")
     kind = GroupVersionKind(group, version, name or expected.kind)
-    if kind == expected:
+    if kind == expected or kind in getattr(served.storage, "accepts", ()):
         return kind
-    raise _unfit(kind, expected, kind_mismatch(kind, expected))
+    raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
 
 
 def _kind_of_custom(found: _Body, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
@@ -149,14 +150,22 @@ def _text_of(found: _Body, member: str, body: bytes, expected: GroupVersionKind)
     raise _unrecognized(f"couldn't get version/kind; json parse error: {why}", body, expected)
 
 
-def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
+def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
     """Why an object of one kind cannot be taken for another."""
-    if (kind.group, kind.kind) == (expected.group, expected.kind):
+    if not _is_known(kind, types):
         registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
         return f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
     package = expected.group.partition(".")[0] or "core"
     names = (f"({kind.version}.{kind.kind})", f"({package}.{expected.kind})")
     return f"converting {names[0]} to {names[1]}: unknown conversion"
+
+
+def _is_known(kind: GroupVersionKind, types: Catalog) -> bool:
+    try:
+        types.type_for(kind.group, kind.version, kind.kind)
+    except UnknownKind:
+        return False
+    return True
 
 
 def _unfit(kind: GroupVersionKind, expected: GroupVersionKind, why: str) -> errors.BadRequest:

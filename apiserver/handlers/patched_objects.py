@@ -125,4 +125,4 @@ def _misfit(kind: GroupVersionKind, value: Object, text: bytes, served: Served[A
         pass
     except DecodeError as exc:
         return exc.message
-    return decoding.kind_mismatch(kind, served.view.object_kind)
+    return decoding.kind_mismatch(kind, served.view.object_kind, served.types)

@@ -143,7 +143,8 @@ def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: st
 
 
 def _validate_owner_reference(reference: Mapping[str, Any], path: str) -> list[FieldError]:
-    group, _, version = reference.get("apiVersion", "").rpartition("/")
+    api_version = reference.get("apiVersion", "")
+    group, _, version = api_version.rpartition("/") if api_version.count("/") < 2 else ("", "", "")
     checks = (
         ("apiVersion", version, "version must not be empty"),
         ("kind", reference.get("kind"), "must not be empty"),
