@@ -20,10 +20,12 @@ from registry.bootstrap import (
     priority_classes,
     rbac,
     service_cidrs,
+    service_repair,
     token_tracking,
 )
 from registry.bootstrap.kubernetes_service import Advertised, KubernetesService
 from registry.bootstrap.own_client import OwnClient, Place
+from registry.core.allocation import repair
 from registry.errors import StatusError
 from registry.flowcontrol.classification import Flow
 from registry.flowcontrol.flows import Flows
@@ -55,6 +57,7 @@ class Upkeep:
         self._api_services_changed = asyncio.Event()
         self._definitions_changed = asyncio.Event()
         self._flows = Flows(given.storage_for)
+        self._repair = service_repair.repair(groups, given)
         self._tasks = Tasks()
 
     def flow_of(self, attributes: Attributes) -> Flow | None:
@@ -92,6 +95,7 @@ class Upkeep:
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
         self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._settle_api_services))
         self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces))
+        self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once))
         self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew))
 
     def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
@@ -104,6 +108,7 @@ class Upkeep:
 
     async def _begin_service(self, service: KubernetesService) -> None:
         await service_cidrs.ensure(self._client, self._clock, self._cidrs)
+        await self._try(self._repair.run_once)
         await service.ensure_service()
         await service.renew()
 

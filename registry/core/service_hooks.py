@@ -1,7 +1,10 @@
 """What writing a service does besides: its addresses and ports are taken and given back, its endpoints go with it."""
 
+from collections.abc import Mapping
+
 from registry import errors
 from registry.access.users import MASTERS, UserInfo
+from registry.config import Config
 from registry.core.allocation.allocators import Allocators
 from registry.core.allocation.cluster_ips import ClusterIPs, family_of
 from registry.core.allocation.node_ports import RANGES, NodePorts
@@ -17,20 +20,19 @@ from storage.stored_object import StoredObject
 _USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
 
 
-def allocators(environment: Environment) -> Allocators:
-    """The stocks of addresses and ports that all servers on the same store share."""
-    addresses, cidrs = open_store(IPADDRESSES, environment), open_store(SERVICECIDRS, environment)
-    config = environment.config
-    cluster_ips = {
-        family: ClusterIPs(family, store=addresses, cidrs=cidrs)
-        for family in map(family_of, config.service_cluster_ip_ranges)
-    }
-    return Allocators(cluster_ips, NodePorts(environment.storage_for(RANGES), config.service_node_ports))
+def cluster_ips(config: Config, *, addresses: Store, cidrs: Store) -> Mapping[str, ClusterIPs]:
+    """The stocks of addresses, by the families that the flags name, the primary one first."""
+    families = map(family_of, config.service_cluster_ip_ranges)
+    return {family: ClusterIPs(family, store=addresses, cidrs=cidrs) for family in families}
 
 
 def service_hooks(environment: Environment) -> Hooks:
     """For the Store of services."""
-    stocks, endpoints = allocators(environment), open_store(ENDPOINTS, environment)
+    config = environment.config
+    addresses, cidrs = open_store(IPADDRESSES, environment), open_store(SERVICECIDRS, environment)
+    node_ports = NodePorts(environment.storage_for(RANGES), config.service_node_ports)
+    stocks = Allocators(cluster_ips(config, addresses=addresses, cidrs=cidrs), node_ports)
+    endpoints = open_store(ENDPOINTS, environment)
 
     async def after_delete(stored: StoredObject) -> None:
         await _delete_endpoints(endpoints, stored)

@@ -88,6 +88,12 @@ class ClusterIPs:
         except errors.StatusError as exc:
             logger.warning("cluster IP %s is not freed yet: %s", text, exc)
 
+    async def all(self) -> Sequence[Object]:
+        """The objects of all addresses that are taken for services."""
+        wanted = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
+        items = (await self._store.list(self._request, ListOptions())).items
+        return [item.decode() for item in items if wanted.items() <= dict(item.labels).items()]
+
     async def register(self, address: str, service: Object) -> None:
         """Make the object that gives the address to a service. Raises AddressError."""
         metadata = service["metadata"]

@@ -1,0 +1,26 @@
+"""The repair of what services hold, on the resources that this server serves."""
+
+from registry.assembly import Groups
+from registry.core.allocation.node_ports import RANGES, NodePorts
+from registry.core.allocation.repair import Repair
+from registry.core.service_hooks import cluster_ips
+from registry.core.services import SERVICES
+from registry.generic.provider import resource_of
+from registry.generic.store import Store
+from registry.networking.ipaddresses import IPADDRESSES
+from registry.networking.servicecidrs import SERVICECIDRS
+from registry.rest import Foundation
+
+
+def repair(groups: Groups, given: Foundation) -> Repair:
+    """Made once for a server: it remembers what it has seen."""
+    networking = groups[IPADDRESSES.group]["v1"]
+    addresses, cidrs = networking[IPADDRESSES.plural], networking[SERVICECIDRS.plural]
+    assert isinstance(addresses, Store)
+    assert isinstance(cidrs, Store)
+    return Repair(
+        services=given.storage_for(resource_of(SERVICES)),
+        cluster_ips=cluster_ips(given.config, addresses=addresses, cidrs=cidrs),
+        node_ports=NodePorts(given.storage_for(RANGES), given.config.service_node_ports),
+        clock=given.clock,
+    )
