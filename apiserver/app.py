@@ -7,6 +7,7 @@ read, counted or decided about a request outside of this list.
 from dataclasses import dataclass
 from functools import partial
 
+from apiserver.backends import Backends
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
@@ -53,6 +54,7 @@ class Parts:
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
+    backends: Backends
     definitions: Controller
 
 
@@ -60,7 +62,7 @@ def routes(parts: Parts) -> Routes:
     """Everything that is served, by path."""
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining)
     show_version = version.handler()
-    resources = Resources(parts.served, parts.draining).handle
+    resources = Resources(parts.served, parts.draining, parts.backends).handle
     types = builtin()
     documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
     oidc_documents = oidc.Documents(parts.settings, parts.issuer)

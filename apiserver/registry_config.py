@@ -11,6 +11,8 @@ def config_of(settings: Settings) -> Config:
         service_cluster_ip_ranges=settings.service_cluster_ip_range,
         service_node_ports=port_range.parse(settings.service_node_port_range),
         allow_privileged=settings.allow_privileged,
+        kubelet_port=settings.kubelet_port,
+        kubelet_address_types=settings.kubelet_preferred_address_types,
         enabled_admission=settings.enable_admission_plugins,
         disabled_admission=settings.disable_admission_plugins,
         admission_configuration=admission_config.load(settings.admission_control_config_file),

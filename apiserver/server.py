@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from apiserver import access, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
+from apiserver.backends import Backends
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
@@ -107,6 +108,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     definitions = Controller(environment, Resources(environment, storage.retire), resources.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()
+    backends = Backends(settings)
+    stack.push_async_callback(backends.close)
     background = Tasks()
     stack.push_async_callback(background.close)
     for run in may.modes.runs:
@@ -126,6 +129,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,
+        backends=backends,
         definitions=definitions,
     )
 

@@ -110,6 +110,7 @@ _AUTHORIZATION = "Authorization"
 _ADMISSION = "Admission"
 _LOGS = "Logs"
 _MISC = "Misc"
+_OF_KUBELETS = ("kubelet_client_certificate", "kubelet_client_key")
 _LOCAL = "Local"
 
 
@@ -284,7 +285,7 @@ class Settings(BaseModel):
     service_account_issuer: Strings = _flag(
         _AUTHENTICATION,
         (token_issuer.ISSUER,),
-        "Identifier of the service account token issuer. The issuer will assert this identifier in \"iss\" claim of "
+        'Identifier of the service account token issuer. The issuer will assert this identifier in "iss" claim of '
         "issued tokens. When this flag is specified multiple times, the first is used to generate tokens and all are "
         "used to determine which issuers are accepted.",
     )
@@ -374,6 +375,18 @@ class Settings(BaseModel):
     v: Count = _flag(_LOGS, 0, "number for the log level verbosity", shorthand="v")
 
     allow_privileged: bool = _flag(_MISC, False, "If true, allow privileged containers.")
+    kubelet_certificate_authority: Path | None = _flag(
+        _MISC, None, "Path to a cert file for the certificate authority. Without it kubelets are not verified."
+    )
+    kubelet_client_certificate: Path | None = _flag(_MISC, None, "Path to a client cert file for TLS.")
+    kubelet_client_key: Path | None = _flag(_MISC, None, "Path to a client key file for TLS.")
+    kubelet_port: Port = _flag(_MISC, 10250, "The port of kubelets whose nodes do not say it.")
+    kubelet_preferred_address_types: Strings = _flag(
+        _MISC,
+        ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"),
+        "List of the preferred NodeAddressTypes to use for kubelet connections.",
+    )
+    kubelet_timeout: Duration = _flag(_MISC, 5.0, "Timeout for kubelet operations.")
     service_cluster_ip_range: tuple[Network, ...] = _flag(
         _MISC,
         (IPv4Network("10.0.0.0/24"),),
@@ -387,7 +400,7 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _check_pairs(self) -> Self:
-        for one, other in (("tls_cert_file", "tls_private_key_file"), ("etcd_certfile", "etcd_keyfile")):
+        for one, other in (("tls_cert_file", "tls_private_key_file"), ("etcd_certfile", "etcd_keyfile"), _OF_KUBELETS):
             if (getattr(self, one) is None) != (getattr(self, other) is None):
                 names = (f"--{name.replace('_', '-')}" for name in (one, other))
                 raise ValueError(f"{' and '.join(names)} must be given together")

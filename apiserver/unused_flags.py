@@ -35,9 +35,8 @@ _WITH_VALUES = """
     debug-socket-path default-watch-cache-size delete-collection-workers disabled-metrics
     egress-selector-config-file emulated-version endpoint-reconciler-type
     etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
-    event-ttl feature-gates goaway-chance http2-max-streams-per-connection kubelet-certificate-authority
-    kubelet-client-certificate kubelet-client-key kubelet-port kubelet-preferred-address-types
-    kubelet-read-only-port kubelet-timeout kubernetes-service-node-port
+    event-ttl feature-gates goaway-chance http2-max-streams-per-connection
+    kubelet-read-only-port kubernetes-service-node-port
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
     max-connection-bytes-per-sec min-compatibility-version min-request-timeout oidc-ca-file oidc-client-id
     oidc-groups-claim oidc-groups-prefix oidc-issuer-url oidc-required-claim oidc-signing-algs

@@ -21,6 +21,8 @@ class Config:
     service_cluster_ip_ranges: Sequence[IPv4Network | IPv6Network] = (IPv4Network("10.0.0.0/24"),)
     service_node_ports: range = range(30000, 32768)
     allow_privileged: bool = False
+    kubelet_port: int = 10250
+    kubelet_address_types: Sequence[str] = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
     enabled_admission: Sequence[str] = ()
     disabled_admission: Sequence[str] = ()
     admission_configuration: Mapping[str, Any] = field(default_factory=dict)

@@ -8,7 +8,7 @@ Must hold: `status()` has the fields in the order in which kube-apiserver prints
 `metadata` and (where the reason has it) `details` excepted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -313,6 +313,38 @@ class TooManyRequests(StatusError):
 
     def __init__(self, message: str, *, retry_after_seconds: int = 1, causes: Sequence[Cause] = ()) -> None:
         super().__init__(message, details=Details(causes=causes, retry_after_seconds=retry_after_seconds))
+
+
+class ServerResponse(StatusError):
+    """What another server has answered, of which no more is known than its status and its words."""
+
+    def __init__(self, code: int, resource: GroupResource, name: str, text: str) -> None:
+        reason, message = _OF_SERVERS.get(code, ("", ""))
+        if not reason and code >= 500:
+            reason = "InternalError"
+            message = f"an error on the server ({quote(text)}) has prevented the request from succeeding"
+        unknown = f"the server responded with the status code {code} but did not return more information"
+        message = message or text or unknown
+        super().__init__(f"{message} ( {resource} {name})", details=_details(resource, name))
+        self.code = code
+        self.reason = reason
+
+
+_OF_SERVERS: Mapping[int, tuple[str, str]] = {
+    401: ("Unauthorized", "the server has asked for the client to provide credentials"),
+    403: ("Forbidden", ""),
+    404: ("NotFound", "the server could not find the requested resource"),
+    405: ("MethodNotAllowed", "the server does not allow this method on the requested resource"),
+    409: ("Conflict", "the server reported a conflict"),
+    422: ("Invalid", "the server rejected our request due to an error in our request"),
+    429: ("TooManyRequests", "the server has received too many requests and has asked us to try again later"),
+    503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
+    504: (
+        "Timeout",
+        "the server was unable to return a response in the time allotted, but may still be processing the request",
+    ),
+}
+"""By status: the reason and the words; without words those of the other server count."""
 
 
 class InternalError(StatusError):

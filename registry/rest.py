@@ -22,6 +22,7 @@ from registry.access.users import UserInfo
 from registry.admission.interface import Admission
 from registry.config import Config
 from registry.kind import Kind
+from registry.locations import Call, Location
 from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, check_delete
 from registry.patch.apply.manager import FieldManager
@@ -175,6 +176,24 @@ class Deleter(RESTStorage, Protocol):
 
     async def delete_collection(self, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
         """The objects that were selected, as they were before."""
+        ...
+
+
+class Connecter(RESTStorage, Protocol):
+    """Leads on to somewhere else in the cluster: to a kubelet, a pod, a service."""
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """What it takes: verbs of requests, of which discovery tells those that it knows."""
+        ...
+
+    @property
+    def takes_paths(self) -> bool:
+        """Whether the path may go on behind it."""
+        ...
+
+    async def connect(self, request: Request, name: str, call: Call) -> Location | None:
+        """Where to go on; None when there is nothing yet. Raises StatusError."""
         ...
 
 

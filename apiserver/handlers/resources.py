@@ -11,9 +11,10 @@ from typing import Any
 from aiohttp import hdrs, web
 
 from apiserver import responses
+from apiserver.backends import Backends
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
-from apiserver.handlers import create, delete, delete_collection, get, list, patch, update, verbs, watch
+from apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, verbs, watch
 from apiserver.handlers.served import Served, ServedPaths
 from apiserver.request_info import RequestInfo
 from registry import errors
@@ -38,8 +39,9 @@ _LONGEST = 3
 class Resources:
     """Serves /api and /apis below the group versions."""
 
-    def __init__(self, served: ServedPaths, draining: Draining) -> None:
+    def __init__(self, served: ServedPaths, draining: Draining, backends: Backends) -> None:
         self._served = served
+        self._connect = partial(connect.handle, backends=backends)
         self._roots = {f"/apis/{group}/" if group else "/api/" for group in served.fixed_groups}
         self._handlers: Mapping[str, Handle] = {
             "get": get.handle,
@@ -57,11 +59,13 @@ class Resources:
         info = context.info
         path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         served = self._served.get((info.group, info.version, path))
-        if served is None or len(info.parts) > _LONGEST:
+        if served is None or (len(info.parts) > _LONGEST and not verbs.takes_paths(served)):
             return self._missing(context)
         if served.kind.is_custom:
             return await self._handle_custom(request, context, served)
         _check_scope(info, served)
+        if verbs.connects(served):
+            return await self._handle_connection(request, context, served)
         _check_route(request.method, info)
         handle = self._handlers.get(info.verb)
         is_offered = verbs.offers(served, info.verb)
@@ -72,6 +76,17 @@ class Resources:
         if not is_offered:
             raise errors.MethodNotSupported(served.resource, info.verb)
         return await handle(request, context, served)
+
+    async def _handle_connection(
+        self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
+    ) -> web.StreamResponse:
+        """As above, for what leads on to somewhere else."""
+        if context.info.verb not in served.storage.verbs or not context.info.name:
+            raise errors.RouteMethodNotAllowed
+        if request.method == hdrs.METH_HEAD and not served.storage.takes_paths:
+            raise errors.RouteMethodNotAllowed
+        _check_name(context.info)
+        return await self._connect(request, context, served)
 
     async def _handle_custom(
         self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
@@ -128,5 +143,9 @@ def _check_route(method: str, info: RequestInfo) -> None:
         raise errors.RouteMethodNotAllowed
     if info.verb in _STRICT and not info.subresource and bool(info.name) is not (info.verb in _NAMED):
         raise errors.RouteMethodNotAllowed
+    _check_name(info)
+
+
+def _check_name(info: RequestInfo) -> None:
     if info.name and (wrong := names.is_path_segment(info.name, False)):
         raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")

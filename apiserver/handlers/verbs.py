@@ -21,8 +21,20 @@ _METHODS: Mapping[str, tuple[str, ...]] = {
 _OF_SUBRESOURCES = frozenset({"create", "get", "patch", "update"})
 
 
+def connects(served: Served[Any]) -> bool:
+    """Whether it leads on to somewhere else."""
+    return hasattr(served.storage, "connect")
+
+
+def takes_paths(served: Served[Any]) -> bool:
+    """Whether a path may go on behind it."""
+    return connects(served) and bool(served.storage.takes_paths)
+
+
 def offers(served: Served[Any], verb: str) -> bool:
     """Whether a resource can do what a verb asks for."""
+    if connects(served):
+        return verb in served.storage.verbs
     if not all(hasattr(served.storage, method) for method in _METHODS.get(verb, ("",))):
         return False
     return verb in (_OF_SUBRESOURCES if served.subresource else served.kind.verbs)

@@ -28,8 +28,7 @@ from storage.interface import ListOptions, Preconditions, Update
 from storage.stored_object import Object, StoredObject
 
 EVICTION = GroupVersionKind("policy", "v1", "Eviction")
-VERSIONS = ("v1", "v1beta1")
-"""Of the group, that an Eviction may be in."""
+_OLD = GroupVersionKind("policy", "v1beta1", "Eviction")
 
 _ATTEMPTS = 20
 _ENDED = frozenset({"Succeeded", "Failed"})
@@ -61,7 +60,9 @@ class _Eviction:
 
 
 class EvictionREST:
-    """Evicts pods; keeps nothing."""
+    """Evicts pods; keeps nothing. What comes in the old version is taken, too."""
+
+    accepts = frozenset({EVICTION, _OLD})
 
     def __init__(self, pods: Store, environment: Environment) -> None:
         self._pods = pods

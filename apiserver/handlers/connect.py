@@ -1,0 +1,56 @@
+"""connect: requests that go on to somewhere else in the cluster: logs, streams, proxies.
+
+The registry says where. Must hold: what identifies the user to this server goes nowhere else.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from aiohttp import hdrs, web
+
+from apiserver import responses
+from apiserver.backends import Backends
+from apiserver.context import RequestContext
+from apiserver.handlers import container_logs, output, reverse_proxy, tunnels
+from apiserver.handlers.rest_request import rest_request
+from apiserver.handlers.served import Served
+from registry import errors
+from registry.locations import Call, Location, Passage
+from registry.rest import Connecter
+
+Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
+
+_BEHIND = 3
+"""The parts of a path before what a proxy passes on: resource, name, subresource."""
+_PASSES: Mapping[Passage, Pass] = {
+    Passage.LOG: container_logs.send,
+    Passage.STREAM: tunnels.stream,
+    Passage.PROXY: reverse_proxy.send,
+}
+
+
+async def handle(
+    request: web.BaseRequest, context: RequestContext, served: Served[Connecter], *, backends: Backends
+) -> web.StreamResponse:
+    """Find out where to go on, and go there."""
+    info = context.info
+    if served.view.object_kind.kind == served.kind.kind:
+        output.negotiated(request, served)
+    elif context.query.get("dryRun"):
+        raise errors.BadRequest("dryRun is not supported")
+    path = "/".join(info.parts[_BEHIND:])
+    if path and not path.startswith("/"):
+        path = f"/{path}"
+    if info.path.endswith("/") and not path.endswith("/"):
+        path += "/"
+    call = Call(verb=info.verb, query=context.query, path=path)
+    location = await served.storage.connect(rest_request(context, served), info.name, call)
+    if location is None:
+        return _nothing(context)
+    return await _PASSES[location.passage](request, context, location, backends)
+
+
+def _nothing(context: RequestContext) -> web.StreamResponse:
+    """The answer while there is no place to go on to."""
+    response = responses.raw(context, b"", status=204)
+    del response.headers[hdrs.CONTENT_TYPE]
+    return response

@@ -1,0 +1,85 @@
+"""Reverse proxy: requests that go on, and answers that come back, both as streams. Upgrades become tunnels.
+
+Must hold: a client is never sent where the proxied side believes to be; redirects come back under the proxy's path.
+"""
+
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit, urlunsplit
+
+from aiohttp import ClientPayloadError, hdrs, web
+from multidict import CIMultiDict
+
+from apiserver import responses
+from apiserver.backends import Backends, Unreachable
+from apiserver.context import RequestContext
+from apiserver.handlers import forwarding, tunnels
+from registry.errors import ServiceUnavailable
+from registry.locations import Location
+
+_READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
+_CHUNK = 64 * 1024
+
+
+async def send(
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: Backends
+) -> web.StreamResponse:
+    """Pass a request on and its answer back. Raises ServiceUnavailable."""
+    if forwarding.is_upgrade(request):
+        return await tunnels.pass_on(request, context, location, backends)
+    raw_path, _, query = request.raw_path.partition("?")
+    if not location.path and request.method in _READING:
+        return _redirected(context, raw_path, query)
+    url = forwarding.url_of(location, query)
+    headers = _headers(request, raw_path)
+    body = _body(request) if request.body_exists else None
+    try:
+        async with backends.request(location, request.method, url, headers=headers, body=body) as answer:
+            back = responses.headers(context, "")
+            del back[hdrs.CONTENT_TYPE]
+            back.extend(forwarding.headers_back(answer.headers))
+            if hdrs.LOCATION in back:
+                back[hdrs.LOCATION] = _under(back[hdrs.LOCATION], location, raw_path)
+            response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=back)
+            await response.prepare(request)
+            try:
+                async for chunk in answer.content.iter_any():
+                    await response.write(chunk)
+            except ClientPayloadError:
+                response.force_close()
+                return response
+            await response.write_eof()
+            return response
+    except Unreachable as exc:
+        raise ServiceUnavailable(f"error trying to reach service: {exc}") from exc
+
+
+def _redirected(context: RequestContext, path: str, query: str) -> web.StreamResponse:
+    """Paths in answers are relative to what ends with a slash: the client is to begin with one."""
+    response = responses.raw(context, b"", status=301)
+    del response.headers[hdrs.CONTENT_TYPE]
+    response.headers[hdrs.LOCATION] = f"{path}/?{query}" if query else f"{path}/"
+    return response
+
+
+def _headers(request: web.BaseRequest, path: str) -> CIMultiDict[str]:
+    headers = forwarding.headers_of(request)
+    headers["X-Forwarded-Uri"] = path
+    headers["X-Forwarded-Host"] = request.headers.get(hdrs.HOST, "")
+    headers["X-Forwarded-Proto"] = "https" if request.secure else "http"
+    return headers
+
+
+async def _body(request: web.BaseRequest) -> AsyncIterator[bytes]:
+    async for chunk in request.content.iter_chunked(_CHUNK):
+        yield chunk
+
+
+def _under(target: str, location: Location, path: str) -> str:
+    """Where a redirect leads, seen through the proxy; what leads elsewhere is left as it is."""
+    parts = urlsplit(target)
+    if parts.netloc and parts.netloc != location.authority:
+        return target
+    if not parts.netloc and not parts.path.startswith("/"):
+        return target
+    prefix = path.removesuffix(location.path.rstrip("/")) if location.path.strip("/") else path.rstrip("/")
+    return urlunsplit(("", "", f"{prefix.rstrip('/')}{parts.path}", parts.query, parts.fragment))

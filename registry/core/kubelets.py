@@ -1,0 +1,45 @@
+"""Kubelets: where the one of a node listens, as its node says; flags say which of a node's addresses counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry import objects
+from registry.core.nodes import NODES
+from registry.errors import StatusError
+from registry.generic.interpret import Operation, interpreted
+from registry.generic.provider import resource_of
+from registry.names import GroupResource
+from registry.rest import Environment
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Kubelet:
+    """A place that speaks HTTPS."""
+
+    host: str
+    port: str
+
+
+class Kubelets:
+    """Looks nodes up."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._nodes = environment.storage_for(resource_of(NODES))
+        self._config = environment.config
+
+    async def of(self, node: str, asked: GroupResource) -> Kubelet:
+        """The kubelet of a node. Raises NotFound as of what was asked for: so it is upstream."""
+        found = await interpreted(self._nodes.get(node), Operation(asked, "get", node))
+        obj = found.decode()
+        port = objects.get(obj, "status.daemonEndpoints.kubeletEndpoint.Port", 0)
+        return Kubelet(self._address(obj), str(port if port > 0 else self._config.kubelet_port))
+
+    def _address(self, node: Object) -> str:
+        addresses: Sequence[Object] = objects.get(node, "status.addresses", ())
+        for kind in self._config.kubelet_address_types:
+            for address in addresses:
+                if address.get("type") == kind:
+                    return str(address.get("address", ""))
+        shown = " ".join(f"{{{one.get('type', '')} {one.get('address', '')}}}" for one in addresses)
+        raise StatusError(f"no preferred addresses found; known addresses: [{shown}]")
