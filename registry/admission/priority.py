@@ -5,15 +5,14 @@ Must hold: every pod that is stored has a priority; it never changes afterwards,
 
 from dataclasses import dataclass
 
-from registry import errors
+from registry.admission import refusals
+from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
-from registry.generic.interpret import Operation as Reading
-from registry.generic.interpret import interpreted
+from registry.admission.pods import is_pod
 from registry.names import GroupResource
-from storage.interface import ListOptions, Storage
-from storage.stored_object import Object, StoredObject
+from storage.interface import Storage
+from storage.stored_object import Object
 
-_PODS = GroupResource("", "pods")
 _CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")
 _KEPT = ("priority", "preemptionPolicy")
 
@@ -42,11 +41,10 @@ class Priority(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes = classes
-        self._read: dict[str, tuple[int, _PriorityClass]] = {}
+        self._classes = Cached(classes, _CLASSES, _parsed)
 
     async def mutate(self, attributes: Attributes) -> None:
-        if attributes.resource != _PODS or attributes.subresource:
+        if not is_pod(attributes):
             return
         assert attributes.obj is not None
         spec = attributes.obj["spec"]
@@ -66,45 +64,30 @@ class Priority(Plugin):
         is_other = attributes.operation is Operation.CREATE or default.name != attributes.obj["metadata"]["name"]
         if default.name and is_other:
             why = f"PriorityClass {default.name} is already marked as default. Only one default can exist"
-            raise errors.Forbidden(_CLASSES, attributes.name, why=why)
+            raise refusals.forbidden(attributes, why)
 
     async def _class_of(self, attributes: Attributes, spec: Object) -> _PriorityClass:
         name = spec.get("priorityClassName")
         if not name:
             return await self._default_class()
-        try:
-            return self._parsed(
-                await interpreted(self._classes.get(name, resource_version=0), Reading(_CLASSES, "get"))
-            )
-        except errors.NotFound:
-            if name in _SYSTEM_CLASSES:
-                return _SYSTEM_CLASSES[name]
-            why = f"no PriorityClass with name {name} was found"
-            raise errors.Forbidden(attributes.resource, attributes.name, why=why) from None
+        found = await self._classes.get(name) or _SYSTEM_CLASSES.get(name)
+        if found is None:
+            raise refusals.forbidden(attributes, f"no PriorityClass with name {name} was found")
+        return found
 
     async def _default_class(self) -> _PriorityClass:
         """The default; the least of them if a race has made several."""
-        listing = self._classes.get_list("", ListOptions(resource_version=0))
-        items = (await interpreted(listing, Reading(_CLASSES, "list"))).items
-        if len(self._read) > 2 * len(items):
-            self._read.clear()
-        defaults = [one for one in map(self._parsed, items) if one.is_global_default]
+        defaults = [one for one in await self._classes.list() if one.is_global_default]
         return min(defaults, key=lambda one: one.value, default=_NO_CLASS)
 
-    def _parsed(self, stored: StoredObject) -> _PriorityClass:
-        """What a class says, decoded once: every new pod asks."""
-        known = self._read.get(stored.key)
-        if known is not None and known[0] == stored.revision:
-            return known[1]
-        obj = stored.decode()
-        parsed = _PriorityClass(
-            obj["metadata"]["name"],
-            obj.get("value") or 0,
-            obj.get("preemptionPolicy") or _NO_CLASS.preemption_policy,
-            bool(obj.get("globalDefault")),
-        )
-        self._read[stored.key] = (stored.revision, parsed)
-        return parsed
+
+def _parsed(obj: Object) -> _PriorityClass:
+    return _PriorityClass(
+        obj["metadata"]["name"],
+        obj.get("value") or 0,
+        obj.get("preemptionPolicy") or _NO_CLASS.preemption_policy,
+        bool(obj.get("globalDefault")),
+    )
 
 
 def _apply(attributes: Attributes, spec: Object, wanted: _PriorityClass) -> None:
@@ -114,14 +97,14 @@ def _apply(attributes: Attributes, spec: Object, wanted: _PriorityClass) -> None
         why = (
             f"the integer value of priority ({given}) must not be provided in pod spec; {computed.format(wanted.value)}"
         )
-        raise errors.Forbidden(attributes.resource, attributes.name, why=why)
+        raise refusals.forbidden(attributes, why)
     policy = spec.get("preemptionPolicy", wanted.preemption_policy)
     if policy != wanted.preemption_policy:
         why = (
             f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
             f"{computed.format(wanted.preemption_policy)}"
         )
-        raise errors.Forbidden(attributes.resource, attributes.name, why=why)
+        raise refusals.forbidden(attributes, why)
     if wanted.name:
         spec["priorityClassName"] = wanted.name
     spec["priority"] = wanted.value

@@ -1,0 +1,20 @@
+"""What the tests of plugins share: a storage for the objects that a plugin looks up."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from storage.clock import ManualClock
+from storage.interface import Storage
+from storage.kv.memory import MemoryKV
+from tests.storage.stores import store_on
+
+
+@pytest.fixture
+async def kept() -> AsyncIterator[Storage]:
+    clock = ManualClock()
+    kv = MemoryKV(clock=clock)
+    store = store_on(kv, clock=clock)
+    yield store
+    await store.close()
+    await kv.close()

@@ -1,0 +1,105 @@
+"""PodSecurity: pods and the demands of their namespace."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from registry.admission import pod_security_configuration
+from registry.admission.interface import Attributes
+from registry.admission.pod_security import PodSecurity
+from registry.errors import Forbidden, Invalid
+from registry.names import GroupResource
+from storage.clock import ManualClock
+from storage.interface import Storage
+from storage.kv.memory import MemoryKV
+from tests.registry.admission.writes import write
+from tests.storage.stores import store_on
+
+NAMESPACES = GroupResource("", "namespaces")
+DEPLOYMENTS = GroupResource("apps", "deployments")
+LABEL = "pod-security.kubernetes.io/"
+
+
+@pytest.fixture
+async def pods() -> AsyncIterator[Storage]:
+    clock = ManualClock()
+    kv = MemoryKV(clock=clock)
+    store = store_on(kv, clock=clock)
+    yield store
+    await store.close()
+    await kv.close()
+
+
+def namespace(**labels: str) -> dict[str, Any]:
+    return {"metadata": {"name": "default", "labels": {LABEL + name: value for name, value in labels.items()}}}
+
+
+def plugin(namespaces: Storage, pods: Storage, configuration: Any = None) -> PodSecurity:
+    return PodSecurity(namespaces, pods, ManualClock(), pod_security_configuration.read(configuration))
+
+
+def pod(name: str = "p", **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+
+
+async def warnings_of(security: PodSecurity, attributes: Attributes) -> list[str]:
+    told: list[str] = []
+    await security.validate(replace(attributes, warn=told.append))
+    return told
+
+
+async def test_a_pod_that_breaks_the_standard_is_refused(kept: Storage, pods: Storage) -> None:
+    await kept.create("default", namespace(enforce="baseline"))
+
+    with pytest.raises(Forbidden) as refusal:
+        await plugin(kept, pods).validate(write(pod(hostPID=True)))
+
+    why = 'violates PodSecurity "baseline:latest": host namespaces (hostPID=true)'
+    assert refusal.value.message == f'pods "p" is forbidden: {why}'
+
+
+async def test_a_controller_is_accepted_with_a_warning(kept: Storage, pods: Storage) -> None:
+    await kept.create("default", namespace(enforce="baseline"))
+    deployment = {"metadata": {"name": "d"}, "spec": {"template": pod(hostIPC=True)}}
+
+    told = await warnings_of(plugin(kept, pods), write(deployment, resource=DEPLOYMENTS))
+
+    assert told == ['would violate PodSecurity "baseline:latest": host namespaces (hostIPC=true)']
+
+
+async def test_an_update_that_brings_no_new_image_is_not_judged(kept: Storage, pods: Storage) -> None:
+    await kept.create("default", namespace(enforce="baseline"))
+    old = pod(hostPID=True)
+
+    assert await warnings_of(plugin(kept, pods), write(pod(hostPID=True), old=old)) == []
+
+
+async def test_exempt_users_may_do_anything(kept: Storage, pods: Storage) -> None:
+    await kept.create("default", namespace(enforce="restricted"))
+    exempt = {"apiVersion": "pod-security.admission.config.k8s.io/v1", "exemptions": {"usernames": ["u"]}}
+
+    assert await warnings_of(plugin(kept, pods, exempt), write(pod(hostPID=True))) == []
+
+
+async def test_a_stricter_namespace_hears_of_its_pods(kept: Storage, pods: Storage) -> None:
+    for name in ("b", "a", "fine"):
+        spec = {} if name == "fine" else {"hostPID": True}
+        await pods.create(f"default/{name}", pod(name, **spec))
+    change = write(namespace(enforce="baseline"), old=namespace(), resource=NAMESPACES)
+
+    assert await warnings_of(plugin(kept, pods), change) == [
+        'existing pods in namespace "default" violate the new PodSecurity enforce level "baseline:latest"',
+        "a (and 1 other pod): host namespaces",
+    ]
+
+
+async def test_labels_have_to_be_right(kept: Storage, pods: Storage) -> None:
+    with pytest.raises(Invalid, match="must be one of privileged, baseline, restricted"):
+        await plugin(kept, pods).validate(write(namespace(warn="odd"), resource=NAMESPACES))
+
+
+def test_a_configuration_has_known_fields_only() -> None:
+    with pytest.raises(ValueError, match="fields can be"):
+        pod_security_configuration.read({"apiVersion": "pod-security.admission.config.k8s.io/v1", "odd": 1})
