@@ -1,0 +1,117 @@
+"""What services take and give back, and how that is repaired."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from registry.errors import AlreadyExists, Invalid
+from storage.clock import SystemClock
+from storage.factory import StorageConfig, StorageFactory
+from tests.registry.core.allocation.cluster import Cluster
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[Cluster]:
+    async with StorageFactory(StorageConfig(), clock=SystemClock()) as factory:
+        made = Cluster(factory)
+        await made.begin()
+        yield made
+
+
+async def test_a_deleted_service_gives_everything_back(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="LoadBalancer", externalTrafficPolicy="Local")
+    taken = (await cluster.addresses(), await cluster.ports())
+
+    await cluster.delete("a")
+
+    assert taken == ({spec["clusterIP"]}, {spec["ports"][0]["nodePort"], spec["healthCheckNodePort"]})
+    assert (await cluster.addresses(), await cluster.ports()) == (set(), set())
+
+
+async def test_a_dry_run_takes_nothing(cluster: Cluster) -> None:
+    spec = await cluster.create("a", dry_run=True, type="NodePort")
+
+    assert (spec["clusterIP"], spec["ports"][0]["nodePort"]) == ("10.0.0.0", 32769)
+    assert (await cluster.addresses(), await cluster.ports()) == (set(), set())
+
+
+async def test_a_service_that_is_refused_gives_everything_back(cluster: Cluster) -> None:
+    with pytest.raises(Invalid):
+        await cluster.create("a", type="NodePort", sessionAffinity="Sometimes")
+
+    assert (await cluster.addresses(), await cluster.ports()) == (set(), set())
+
+
+async def test_a_service_that_exists_already_gives_back_what_its_namesake_took(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="NodePort")
+
+    with pytest.raises(AlreadyExists):
+        await cluster.create("a", type="NodePort")
+
+    assert await cluster.addresses() == {spec["clusterIP"]}
+    assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
+
+
+async def test_a_type_without_ports_and_addresses_gives_them_back(cluster: Cluster) -> None:
+    await cluster.create("a", type="NodePort")
+
+    without_ports = await cluster.change("a", type="ClusterIP")
+    ports = await cluster.ports()
+    without_address = await cluster.change("a", type="ExternalName", externalName="example.com")
+
+    assert "nodePort" not in without_ports["ports"][0]
+    assert ports == set()
+    assert "clusterIP" not in without_address
+    assert await cluster.addresses() == set()
+
+
+async def test_an_update_that_is_refused_changes_nothing_that_is_taken(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="NodePort")
+
+    with pytest.raises(Invalid):
+        await cluster.change("a", ports=[{"port": 80, "nodePort": 30500}], sessionAffinity="Sometimes")
+
+    assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
+
+
+async def test_what_nobody_mentions_stays(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="NodePort")
+
+    again = await cluster.change("a", ports=[{"port": 81}], clusterIP=None, clusterIPs=None)
+
+    assert again["clusterIP"] == spec["clusterIP"]
+    assert again["ports"][0]["nodePort"] == spec["ports"][0]["nodePort"]
+
+
+async def test_ports_of_one_number_share_a_node_port(cluster: Cluster) -> None:
+    ports = [{"name": "t", "port": 53, "protocol": "TCP"}, {"name": "u", "port": 53, "protocol": "UDP"}]
+
+    spec = await cluster.create("a", type="NodePort", ports=ports)
+
+    assert len({port["nodePort"] for port in spec["ports"]}) == 1
+
+
+async def test_a_repair_frees_what_nobody_holds_when_no_write_can_be_under_way(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="NodePort")
+    await cluster.leak("10.0.0.200", 30200)
+
+    await cluster.repair.run_once()
+    at_once = (await cluster.addresses(), await cluster.ports())
+    cluster.clock.advance(61)
+    await cluster.repair.run_once()
+    await cluster.repair.run_once()
+
+    assert at_once == ({spec["clusterIP"], "10.0.0.200"}, {spec["ports"][0]["nodePort"], 30200})
+    assert await cluster.addresses() == {spec["clusterIP"]}
+    assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
+
+
+async def test_a_repair_takes_what_services_hold(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="NodePort")
+    await cluster.forget(spec["clusterIP"])
+    await cluster.node_ports.free([spec["ports"][0]["nodePort"]])
+
+    await cluster.repair.run_once()
+
+    assert await cluster.addresses() == {spec["clusterIP"]}
+    assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
