@@ -11,7 +11,18 @@ from apiserver.backends import Backends
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
-from apiserver.endpoints import discovery, health, index, oidc, openapi, openapi_sources, version
+from apiserver.endpoints import (
+    debugging,
+    discovery,
+    health,
+    index,
+    metrics,
+    oidc,
+    openapi,
+    openapi_sources,
+    status_pages,
+    version,
+)
 from apiserver.endpoints.openapi_documents import Documents
 from apiserver.filters import (
     audit_id,
@@ -19,6 +30,7 @@ from apiserver.filters import (
     authorization,
     errors,
     http_logging,
+    measuring,
     impersonation,
     request_info,
     sending,
@@ -28,6 +40,9 @@ from apiserver.filters.flow_control import FlowControl
 from apiserver.handlers.resources import Resources
 from apiserver.handlers.served import ServedPaths
 from apiserver.logs import HTTP_VERBOSITY
+from apiserver.metrics.access import MeasuredAuthorizer
+from apiserver.metrics.monitoring import Monitoring
+from apiserver.metrics.requests import RequestMetrics
 from apiserver.routing import Routes
 from apiserver.settings import Settings
 from registry.access.authentication import Tokens
@@ -54,15 +69,17 @@ class Parts:
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
+    monitoring: Monitoring
+    requests: RequestMetrics
     backends: Backends
     definitions: Controller
 
 
 def routes(parts: Parts) -> Routes:
     """Everything that is served, by path."""
-    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining)
+    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
     show_version = version.handler()
-    resources = Resources(parts.served, parts.draining, parts.backends).handle
+    resources = Resources(parts.served, parts.draining, parts.requests, parts.backends).handle
     types = builtin()
     documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
     oidc_documents = oidc.Documents(parts.settings, parts.issuer)
@@ -70,18 +87,22 @@ def routes(parts: Parts) -> Routes:
         **checks,
         **discovery.handlers(parts.served),
         **documents.exact,
+        **metrics.handlers(parts.monitoring),
         **oidc_documents.exact(),
         "/version": show_version,
     }
     groups = discovery.CustomGroups(parts.served, resources)
+    exact["/flagz"] = status_pages.flagz(parts.settings)
+    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
-        exact={**exact, "/": show_index, "/index.html": show_index},
+        exact={**exact, **debugging.exact(), "/": show_index, "/index.html": show_index},
         prefixes={
             "/version/": show_version,
             "/api/": resources,
             "/apis/": groups.handle,
             **documents.prefixes,
+            **debugging.prefixes(),
             **oidc_documents.prefixes(),
         },
     )
@@ -90,6 +111,7 @@ def routes(parts: Parts) -> Routes:
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     """Everything that happens to a request before its handler, outermost first."""
     settings = parts.settings
+    authorizer = MeasuredAuthorizer(parts.authorizer, parts.monitoring.access, parts.clock)
     return [
         *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
@@ -99,7 +121,8 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         authenticate,
         partial(impersonation.with_impersonation, impersonator=Impersonator(parts.authorizer)),
         parts.flow_control.with_limits,
-        partial(authorization.with_authorization, authorizer=parts.authorizer),
+        partial(authorization.with_authorization, authorizer=authorizer),
+        partial(measuring.with_measuring, requests=parts.requests, clock=parts.clock),
     ]
 
 
@@ -109,6 +132,8 @@ def secure(parts: Parts) -> RequestHandler:
         authentication.with_authentication,
         tokens=parts.tokens,
         allow_anonymous=parts.settings.anonymous_auth,
+        metrics=parts.monitoring.access,
+        clock=parts.clock,
     )
     return _assembled(parts, authenticate)
 

@@ -52,11 +52,16 @@ def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None) 
     """Send all logs of the process to stderr."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
-    level = logging.DEBUG if verbosity >= DEBUG_VERBOSITY else logging.INFO
-    logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.basicConfig(handlers=[handler], force=True)
+    set_verbosity(verbosity)
     logging.captureWarnings(capture=True)
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
+
+
+def set_verbosity(verbosity: int) -> None:
+    """Say more or less from now on; whether requests are logged stays what it was at the start."""
+    logging.getLogger().setLevel(logging.DEBUG if verbosity >= DEBUG_VERBOSITY else logging.INFO)
 
 
 def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:

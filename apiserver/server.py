@@ -20,6 +20,10 @@ from apiserver.filters.deadlines import Deadlines
 from apiserver.filters.flow_control import FlowControl
 from apiserver.handlers import served
 from apiserver.listeners import Listener
+from apiserver.metrics import program
+from apiserver.metrics import storage as storage_metrics
+from apiserver.metrics.monitoring import Monitoring
+from apiserver.metrics.requests import MONITORED, RequestMetrics
 from apiserver.settings import Settings
 from registry import schema
 from registry.assembly import assemble, environment_of
@@ -89,7 +93,8 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
 
 async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack) -> app.Parts:
     types = schema.builtin()
-    factory = StorageFactory(storage_config.config_of(settings), clock=clock)
+    monitoring = Monitoring()
+    factory = StorageFactory(storage_config.config_of(settings), clock=clock, latencies=monitoring.latencies)
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
@@ -99,6 +104,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         clock=clock,
         types=types,
         config=registry_config.config_of(settings),
+        admission_metrics=monitoring.admission,
         authorizer=may.modes.authorizer,
         tokens=may.tokens,
         issuer=may.issuer,
@@ -115,20 +121,27 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     for run in may.modes.runs:
         background.spawn(run(clock), name="authorization")
     background.spawn(storage.warm(), name="fill caches")
+    flow_control = FlowControl(
+        max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
+    )
+    requests = RequestMetrics(resources, MONITORED)
+    monitoring.measures.ask(requests.families)
+    monitoring.measures.ask(lambda: program.in_flight(flow_control))
+    monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))
     return app.Parts(
         settings=settings,
         clock=clock,
         draining=Draining(),
         deadlines=deadlines,
-        flow_control=FlowControl(
-            max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
-        ),
+        flow_control=flow_control,
         tokens=may.tokens,
         authorizer=may.modes.authorizer,
         issuer=may.issuer,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,
+        monitoring=monitoring,
+        requests=requests,
         backends=backends,
         definitions=definitions,
     )

@@ -16,6 +16,7 @@ from aiohttp import web
 from apiserver import responses, websockets
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
+from apiserver.metrics.requests import WatchRecorder
 from apiserver.wires import Wire
 from registry.errors import StatusError
 from registry.generic.interpret import Operation, status_error
@@ -42,10 +43,13 @@ class Frames(NamedTuple):
 class WatchStream:
     """Delivers to one HTTP response, or to one WebSocket."""
 
-    def __init__(self, request: web.BaseRequest, context: RequestContext, frames: Frames) -> None:
+    def __init__(
+        self, request: web.BaseRequest, context: RequestContext, frames: Frames, recorder: WatchRecorder
+    ) -> None:
         self._request = request
         self._context = context
         self._frames = frames
+        self._recorder = recorder
         self._encode = frames.first
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes] = []
@@ -65,6 +69,7 @@ class WatchStream:
         frame = batch.encoded(self._encode)
         self._encode = self._frames.rest
         if frame:
+            self._recorder.delivered(len(batch.events), len(frame))
             self._write(frame)
         else:
             self._over.set()

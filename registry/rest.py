@@ -19,6 +19,7 @@ from registry.access.authentication import Tokens
 from registry.access.authorizer import Authorizer
 from registry.access.token_issuer import TokenIssuer
 from registry.access.users import UserInfo
+from registry.admission.chain import AdmissionMetrics
 from registry.admission.interface import Admission
 from registry.config import Config
 from registry.kind import Kind
@@ -212,6 +213,7 @@ class Foundation:
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
+    admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from storage.interface import Resource, Storage
 from storage.key_prefixes import key_prefix
 from storage.kv.interface import KV, Health
 from storage.lease_manager import LeaseManager
+from storage.measured_origin import Latencies, MeasuredOrigin
 from storage.servers_overrides import ServersOverride
 from storage.store import Store
 from storage.transformer import TransformerFor, identity_for
@@ -76,13 +77,16 @@ class _Backend:
 class StorageFactory:
     """Makes storages. An asynchronous context: entering opens everything, leaving closes it."""
 
-    def __init__(self, config: StorageConfig, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, config: StorageConfig, *, clock: Clock | None = None, latencies: Latencies | None = None
+    ) -> None:
         if config.media_type not in codec.BY_MEDIA_TYPE:
             allowed = ", ".join(codec.BY_MEDIA_TYPE)
             raise InvalidOptions(f"--storage-media-type {config.media_type!r} invalid, allowed values: {allowed}")
         self._config = config
         self._codec = codec.BY_MEDIA_TYPE[config.media_type]
         self._clock = clock or SystemClock()
+        self._latencies = latencies or Latencies()
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
         self._storages: dict[tuple[str, str], Storage] = {}
@@ -172,9 +176,10 @@ class StorageFactory:
             leases=backend.leases,
             clock=self._clock,
         )
+        origin = MeasuredOrigin(store, resource, self._latencies, self._clock)
         if not self._config.watch_cache or named in self._config.uncached:
-            return store
-        return Cacher(store, resource, clock=self._clock)
+            return origin
+        return Cacher(origin, resource, clock=self._clock)
 
     @property
     def _transformer_for(self) -> TransformerFor:

@@ -74,7 +74,7 @@ def respond(
     wanted = _range(request, content)
     if wanted is not None:
         return _part(content, wanted, fields)
-    if allows_gzip and content.size >= _GZIP_FROM_BYTES and _takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
+    if allows_gzip and content.size >= _GZIP_FROM_BYTES and takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
         fields[hdrs.CONTENT_ENCODING] = "gzip"
         return web.Response(body=content.compressed, headers=fields)
     return web.Response(body=content.body, headers=fields)
@@ -137,7 +137,8 @@ def _range(request: web.BaseRequest, content: Content) -> range | None:
     return range(int(first), stop) if int(first) < stop else range(0)
 
 
-def _takes_gzip(header: str) -> bool:
+def takes_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip."""
     for coding in header.split(","):
         name, _, rest = coding.strip().partition(";")
         if name.strip().lower() == "gzip":

@@ -8,7 +8,7 @@ well once a second.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from aiohttp import web
@@ -16,6 +16,7 @@ from aiohttp import web
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from apiserver.draining import Draining
+from apiserver.metrics.health import HealthMetrics
 from registry.quoting import quote
 from storage.clock import Clock
 from storage.kv.interface import Health
@@ -113,7 +114,9 @@ class StorageHealth:
         return (await self.problems()).get(name, "")
 
 
-def handlers(storage: StorageHealth, start_up: StartUp, draining: Draining) -> Mapping[str, Handler]:
+def handlers(
+    storage: StorageHealth, start_up: StartUp, draining: Draining, metrics: HealthMetrics
+) -> Mapping[str, Handler]:
     """The three endpoints and all their single checks, by path."""
 
     async def is_staying() -> str:
@@ -125,7 +128,23 @@ def handlers(storage: StorageHealth, start_up: StartUp, draining: Draining) -> M
     steps = [Check(name, start_up.probe) for name in _START_UP]
     live = [ping, log, certificate, *storage.checks(), *steps]
     ready = [ping, log, *storage.checks(), *storage.checks("-readiness"), informers, *steps, shutdown]
-    return {**_endpoint("healthz", live), **_endpoint("livez", live), **_endpoint("readyz", ready)}
+    endpoints = {"healthz": live, "livez": live, "readyz": ready}
+    return {
+        path: handler
+        for name, checks in endpoints.items()
+        for path, handler in _endpoint(name, [_recorded(check, name, metrics) for check in checks]).items()
+    }
+
+
+def _recorded(check: Check, endpoint: str, metrics: HealthMetrics) -> Check:
+    """A check whose results are recorded."""
+
+    async def probe() -> str:
+        problem = await check.probe()
+        metrics.checked(check.name, endpoint, is_well=not problem)
+        return problem
+
+    return replace(check, probe=probe)
 
 
 async def _is_well() -> str:

@@ -12,9 +12,11 @@ from aiohttp import hdrs, web
 
 from apiserver.connections import Connection
 from apiserver.context import Handler, RequestContext
+from apiserver.metrics.access import AccessMetrics
 from registry import errors
 from registry.access.authentication import BadToken, Tokens
 from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
+from storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 
@@ -22,19 +24,28 @@ _SPACE_WARNING = "the provided Authorization header contains extra space before 
 _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATED))
 
 
-def with_authentication(handler: Handler, *, tokens: Tokens, allow_anonymous: bool) -> Handler:
+def with_authentication(
+    handler: Handler, *, tokens: Tokens, allow_anonymous: bool, metrics: AccessMetrics, clock: Clock
+) -> Handler:
     """Find the user of a request, or answer 401."""
 
     async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        began = clock.monotonic()
         connection = request.protocol
         assert isinstance(connection, Connection)
         user = connection.certificate_user
-        if user is None:
-            user = await _token_user(request, context, tokens)
+        try:
+            if user is None:
+                user = await _token_user(request, context, tokens)
+        except errors.Unauthorized:
+            metrics.unauthenticated(clock.monotonic() - began, is_error=True)
+            raise
         if user is None and allow_anonymous:
             user = ANONYMOUS
         if user is None:
+            metrics.unauthenticated(clock.monotonic() - began, is_error=False)
             raise errors.Unauthorized
+        metrics.authenticated(user, clock.monotonic() - began)
         return await handler(request, context._replace(user=user))
 
     return authenticated

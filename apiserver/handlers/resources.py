@@ -16,6 +16,7 @@ from apiserver.context import RequestContext
 from apiserver.draining import Draining
 from apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, verbs, watch
 from apiserver.handlers.served import Served, ServedPaths
+from apiserver.metrics.requests import RequestMetrics
 from apiserver.request_info import RequestInfo
 from registry import errors
 from registry.kind import Kind
@@ -39,14 +40,14 @@ _LONGEST = 3
 class Resources:
     """Serves /api and /apis below the group versions."""
 
-    def __init__(self, served: ServedPaths, draining: Draining, backends: Backends) -> None:
+    def __init__(self, served: ServedPaths, draining: Draining, requests: RequestMetrics, backends: Backends) -> None:
         self._served = served
         self._connect = partial(connect.handle, backends=backends)
         self._roots = {f"/apis/{group}/" if group else "/api/" for group in served.fixed_groups}
         self._handlers: Mapping[str, Handle] = {
             "get": get.handle,
             "list": list.handle,
-            "watch": partial(watch.handle, draining=draining),
+            "watch": partial(watch.handle, draining=draining, requests=requests),
             "create": create.handle,
             "update": update.handle,
             "patch": patch.handle,

@@ -11,6 +11,7 @@ from apiserver.handlers import output, transforms
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
 from apiserver.handlers.watch_frames import frames_of
+from apiserver.metrics.requests import RequestMetrics
 from apiserver.wires import wire_of
 from registry import errors
 from registry.rest import Request, Watching
@@ -21,7 +22,12 @@ _MIN_SECONDS = 1800
 
 
 async def handle(
-    request: web.BaseRequest, context: RequestContext, served: Served[Watching], *, draining: Draining
+    request: web.BaseRequest,
+    context: RequestContext,
+    served: Served[Watching],
+    *,
+    draining: Draining,
+    requests: RequestMetrics,
 ) -> web.StreamResponse:
     """Stream events until the time is up, the client goes, or the server does."""
     chosen = _negotiated(request, served)
@@ -31,7 +37,7 @@ async def handle(
     frames = frames_of(served, transforms.of(chosen, context.query), wire)
     resource_request = rest_request(context, served)
     options = await _settled(served, resource_request, selected)
-    stream = streams.WatchStream(request, context, frames)
+    stream = streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
     try:
         watch = await served.storage.watch(resource_request, options, stream, name="")
     except errors.Expired as exc:

@@ -63,6 +63,7 @@ class MeasuredChain:
     """Admission by some plugins."""
 
     def __init__(self, plugins: Sequence[Plugin], metrics: AdmissionMetrics, clock: Clock) -> None:
+        self.plugins = tuple(plugins)
         self._metrics = metrics
         self._clock = clock
         self._mutating = self._steps(plugins, _MUTATING)

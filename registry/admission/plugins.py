@@ -19,12 +19,13 @@ from registry.admission.always_pull_images import AlwaysPullImages
 from registry.admission.certificate_approval import CertificateApproval
 from registry.admission.certificate_signing import CertificateSigning
 from registry.admission.certificate_subject_restriction import CertificateSubjectRestriction
+from registry.admission.chain import MeasuredChain
 from registry.admission.default_ingress_class import DefaultIngressClass
 from registry.admission.default_storage_class import DefaultStorageClass
 from registry.admission.default_toleration_seconds import default_toleration_seconds
 from registry.admission.deny_service_external_ips import DenyServiceExternalIPs
 from registry.admission.extended_resource_toleration import ExtendedResourceToleration
-from registry.admission.interface import Chain, Plugin
+from registry.admission.interface import Plugin
 from registry.admission.kind_mapping import KindMapping
 from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
 from registry.admission.limit_ranger import LimitRanger
@@ -153,9 +154,9 @@ PLUGINS: tuple[Row, ...] = (
 NAMES = tuple(row.name for row in PLUGINS)
 
 
-def chain_of(given: Foundation) -> Chain:
+def chain_of(given: Foundation) -> MeasuredChain:
     """The plugins that are on, in their order."""
-    return Chain(tuple(make(given) for make in _makers(given.config)))
+    return MeasuredChain([make(given) for make in _makers(given.config)], given.admission_metrics, given.clock)
 
 
 def _makers(config: Config) -> Iterator[Make]:

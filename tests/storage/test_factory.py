@@ -16,7 +16,7 @@ from storage.errors import Closed, DataDirLocked, InvalidOptions
 from storage.factory import StorageConfig, StorageFactory
 from storage.interface import ListOptions, Resource
 from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.store import Store
+from storage.measured_origin import MeasuredOrigin
 from storage.stored_object import Object
 from tests.storage import encryption_files as files
 from tests.storage.kv import steps as kv_steps
@@ -65,16 +65,16 @@ class TestStorages:
 
     async def test_events_are_not_cached(self) -> None:
         async with StorageFactory(StorageConfig()) as factory:
-            assert isinstance(factory.storage_for(EVENTS), Store)
+            assert isinstance(factory.storage_for(EVENTS), MeasuredOrigin)
 
     async def test_nothing_is_cached_when_caches_are_off(self) -> None:
         async with StorageFactory(StorageConfig(watch_cache=False)) as factory:
-            assert isinstance(factory.storage_for(PODS), Store)
+            assert isinstance(factory.storage_for(PODS), MeasuredOrigin)
 
     async def test_a_resource_can_be_left_uncached(self) -> None:
         config = StorageConfig(uncached=frozenset({("stable.example.com", "crontabs")}))
         async with StorageFactory(config) as factory:
-            assert isinstance(factory.storage_for(CRONTABS), Store)
+            assert isinstance(factory.storage_for(CRONTABS), MeasuredOrigin)
             assert isinstance(factory.storage_for(PODS), Cacher)
 
     async def test_a_resource_has_one_storage(self) -> None:

@@ -8,6 +8,7 @@ from apiserver.draining import Draining
 from apiserver.endpoints import health
 from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.request_info import with_request_info
+from apiserver.metrics.health import HealthMetrics
 from apiserver.routing import Routes
 from storage.clock import ManualClock
 from storage.kv.interface import Health
@@ -42,9 +43,11 @@ class Checked:
         self.start_up.is_complete = True
         self.draining = Draining()
         self.health = StorageHealth(self.storage.health, list(self.storage.answers), self.clock)
+        self.metrics = HealthMetrics()
 
     async def ask(self, target: str, method: str = "GET") -> Answer:
-        routes = Routes(exact=health.handlers(self.health, self.start_up, self.draining), prefixes={})
+        checks = health.handlers(self.health, self.start_up, self.draining, self.metrics)
+        routes = Routes(exact=checks, prefixes={})
         async with listening(routes.dispatch, with_request_info, clock=self.clock) as listener:
             return await ask(listener.port, target, method=method)
 

@@ -1,0 +1,108 @@
+"""/debug: what the program is doing right now, and how much it says about it.
+
+The paths are Go's; what stands behind them is what Python can tell. Not told of at the root. Must hold: looking changes
+nothing but the verbosity that somebody puts.
+"""
+
+import asyncio
+import html
+import io
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+
+from aiohttp import hdrs, web
+
+from apiserver import bodies, logs, responses
+from apiserver.context import Handler, RequestContext
+
+_HTML = "text/html; charset=utf-8"
+_PPROF = "/debug/pprof/"
+_FLAGS = "/debug/flags/"
+_PROFILES = {
+    "cmdline": "The command line of the program",
+    "goroutine": "Stacks of all tasks",
+    "threadcreate": "Stacks of all threads",
+}
+
+
+def exact() -> Mapping[str, Handler]:
+    """The handlers of single paths."""
+    return {"/debug/pprof": _redirect, "/debug/flags": _flags, "/debug/flags/v": _verbosity}
+
+
+def prefixes() -> Mapping[str, Handler]:
+    """The handlers of what lies below a path."""
+    return {_PPROF: _pprof, _FLAGS: _flags}
+
+
+async def _redirect(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    response = responses.raw(context, f'<a href="{_PPROF}">Found</a>.\n\n'.encode(), status=302, content_type=_HTML)
+    response.headers[hdrs.LOCATION] = _PPROF
+    return response
+
+
+async def _pprof(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    name = context.path.removeprefix(_PPROF)
+    if not name:
+        return responses.raw(context, _index().encode(), content_type=_HTML)
+    if name == "cmdline":
+        return responses.text(context, "\0".join(sys.argv))
+    if name == "goroutine":
+        return responses.text(context, _tasks())
+    if name == "threadcreate":
+        return responses.text(context, _threads())
+    return responses.text(context, "Unknown profile\n", status=404)
+
+
+async def _flags(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    page = f"<html>\n<head>\n<title>{_FLAGS}</title>\n</head>\n<body>\n{_FLAGS}<br>\n<br>\nflags:<br>\n<table>\n"
+    page += "<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>\n</body>\n</html>\n"
+    return responses.raw(context, page.encode(), content_type=_HTML)
+
+
+async def _verbosity(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    if request.method != hdrs.METH_PUT:
+        return _plain(context, "unsupported http method\n", status=406)
+    wanted = (await bodies.read(request)).decode(errors="replace")
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= _MOST_DIGITS):
+        return _plain(context, f"failed set klog.logging.verbosity {wanted}\n", status=400)
+    logs.set_verbosity(int(wanted))
+    return _plain(context, f"successfully set klog.logging.verbosity to {wanted}\n", status=200)
+
+
+_MOST_DIGITS = 3
+
+
+def _plain(context: RequestContext, text: str, *, status: int) -> web.Response:
+    response = responses.text(context, text, status=status)
+    response.headers[hdrs.CONTENT_TYPE] = "text/plain"
+    return response
+
+
+def _index() -> str:
+    rows = "".join(
+        f"<tr><td><a href='{name}?debug=1'>{name}</a></td><td>{html.escape(words)}</td></tr>\n"
+        for name, words in _PROFILES.items()
+    )
+    return f"<html>\n<head>\n<title>{_PPROF}</title>\n</head>\n<body>\n<table>\n{rows}</table>\n</body>\n</html>\n"
+
+
+def _tasks() -> str:
+    tasks = sorted(asyncio.all_tasks(), key=lambda task: task.get_name())
+    written = io.StringIO()
+    written.write(f"tasks: total {len(tasks)}\n")
+    for task in tasks:
+        written.write("\n")
+        task.print_stack(file=written)
+    return written.getvalue()
+
+
+def _threads() -> str:
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    frames = sys._current_frames()
+    stacks = [
+        f"\n{names.get(ident, 'unnamed')}\n{''.join(traceback.format_stack(frame))}" for ident, frame in frames.items()
+    ]
+    return f"threads: total {len(stacks)}\n" + "".join(stacks)

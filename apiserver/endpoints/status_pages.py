@@ -1,0 +1,126 @@
+"""/statusz and /flagz: how the program was started and how it is, for people, or as an object for those who name one.
+
+Must hold: no secret is shown; a text is not to be parsed, so its delimiter is another one each time.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from aiohttp import hdrs, web
+
+from apiserver import negotiation, responses
+from apiserver.context import Handler, RequestContext
+from apiserver.endpoints import version
+from apiserver.handlers import output
+from apiserver.negotiation import Format, Target
+from apiserver.settings import Settings
+from registry import errors
+from registry.rest import timestamp
+from registry.schema import builtin
+from storage.clock import Clock
+
+_COMPONENT = "apiserver"
+_GROUP = "config.k8s.io"
+_DEPRECATED = "v1alpha1"
+_VERSIONS = (_DEPRECATED, "v1beta1")
+_TEXT = "text/plain"
+_MEDIA_TYPES = (negotiation.JSON, negotiation.YAML, _TEXT)
+_DELIMITERS = (":", ": ", "=", " ")
+_OTHERS = frozenset({"/apis", "/api", "/openid", "/openapi", "/.well-known"})
+
+Object = dict[str, Any]
+
+
+def statusz(paths: Callable[[], Iterable[str]], clock: Clock) -> Handler:
+    """How the program is; `paths` are those of the root."""
+    started = clock.now()
+
+    def status() -> Object:
+        info = version.info()
+        return {
+            "startTime": timestamp(started),
+            "uptimeSeconds": int(clock.now() - started),
+            "goVersion": info["goVersion"],
+            "binaryVersion": f"{info['major']}.{info['minor']}",
+            "emulationVersion": f"{info['emulationMajor']}.{info['emulationMinor']}",
+            "paths": _debugging(paths()),
+        }
+
+    def text(delimiter: str) -> str:
+        told, up = status(), int(clock.now() - started)
+        lines = {
+            "Started": time.strftime("%a %b %e %H:%M:%S UTC %Y", time.gmtime(started)),
+            "Up": f"{up // 3600} hr {up // 60 % 60:02d} min {up % 60:02d} sec",
+            "Go version": told["goVersion"],
+            "Binary version": told["binaryVersion"],
+            "Emulation version": told["emulationVersion"],
+            "Paths": " ".join(told["paths"]),
+        }
+        return "\n" + "".join(f"{name}{delimiter} {value}\n" for name, value in lines.items())
+
+    return _page("Statusz", status, text)
+
+
+def flagz(settings: Settings) -> Handler:
+    """How the program was started."""
+    flags = {name.replace("_", "-"): _shown(getattr(settings, name)) for name in Settings.model_fields}
+
+    def text(delimiter: str) -> str:
+        return "".join(f"{name}{delimiter}{flags[name]}\n" for name in sorted(flags))
+
+    return _page("Flagz", lambda: {"flags": dict(flags)}, text)
+
+
+def _shown(value: Any) -> str:
+    """The value of a flag as Go writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={one}" for name, one in sorted(value.items()))
+    if isinstance(value, tuple):
+        return f"[{','.join(map(str, value))}]"
+    return "" if value is None else str(value)
+
+
+def _debugging(paths: Iterable[str]) -> Sequence[str]:
+    """The first words of paths, but for those of the APIs."""
+    found = {f"/{path.split('/')[1]}" for path in paths}
+    return sorted(found - _OTHERS - {"/"})
+
+
+def _page(kind: str, members: Callable[[], Object], text: Callable[[str], str]) -> Handler:
+    name = kind.lower()
+    head = (
+        f"\n{_COMPONENT} {name}\nWarning: This endpoint is not meant to be machine parseable, "
+        "has no formatting compatibility guarantees and is for debugging purposes only.\n"
+    )
+
+    def allows(media_type: str, target: Target | None) -> bool:
+        if media_type == _TEXT or target is None:
+            return media_type == _TEXT and target is None
+        return target.group == _GROUP and target.version in _VERSIONS and target.kind == kind
+
+    async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        chosen = _chosen(request.headers.get(hdrs.ACCEPT, "").strip(), allows)
+        if chosen.target is None:
+            body = head + text(random.choice(_DELIMITERS))  # noqa: S311 - no secret
+            return responses.raw(context, body.encode(), content_type=responses.TEXT)
+        obj = {"kind": kind, "apiVersion": chosen.target.api_version, "metadata": {"name": _COMPONENT}, **members()}
+        response = await output.respond_value(request, context, obj, chosen, types=builtin())
+        if chosen.target.version == _DEPRECATED:
+            words = f"This version of the {name} endpoint is deprecated. Please use a newer version."
+            response.headers[hdrs.WARNING] = f'299 - "{words}"'
+        return response
+
+    return handle
+
+
+def _chosen(accept: str, allows: negotiation.Allows) -> Format:
+    if not accept:
+        return Format(_TEXT)
+    chosen = negotiation.negotiate(accept, _MEDIA_TYPES, allows)
+    if chosen is None:
+        raise errors.NotAcceptable(_MEDIA_TYPES)
+    return chosen

@@ -1,0 +1,61 @@
+"""Measuring: every request that reaches a handler is recorded when it is over, whatever became of it.
+
+Innermost: what was refused on the way here is recorded by those who refused it.
+"""
+
+from aiohttp import hdrs, web
+
+from apiserver.context import Handler, RequestContext
+from apiserver.metrics.requests import Recorder, RequestMetrics
+from registry.errors import StatusError
+from storage.clock import Clock
+
+
+def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> Handler:
+    """Record what requests there are, and how they end."""
+
+    async def measured(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        content_type = request.headers.get(hdrs.CONTENT_TYPE, "") if context.info.verb == "patch" else ""
+        recorder = requests.recorder_of(context.info, context.query, content_type)
+        if recorder is None:
+            return await handler(request, context)
+        if recorder.running is not None:
+            return await _long_running(request, context, handler, recorder)
+        if recorder.bodies is not None and request.content_length is not None:
+            recorder.bodies.observe(request.content_length)
+        status, size = 500, 0
+        try:
+            response = await handler(request, context)
+            status = response.status
+            size = _size_of(response)
+            return response
+        except StatusError as failure:
+            status = failure.code
+            raise
+        finally:
+            recorder.record(status, clock.monotonic() - context.received, size)
+
+    async def _long_running(
+        request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: Recorder
+    ) -> web.StreamResponse:
+        """Count it as long as it runs; a stream that its client leaves has gone well."""
+        assert recorder.running is not None
+        recorder.running.add()
+        status = 200
+        try:
+            response = await handler(request, context)
+            status = response.status
+            return response
+        except StatusError as failure:
+            status = failure.code
+            raise
+        finally:
+            recorder.running.add(-1)
+            recorder.record(status, clock.monotonic() - context.received, 0)
+
+    return measured
+
+
+def _size_of(response: web.StreamResponse) -> int:
+    body = response.body if isinstance(response, web.Response) else None
+    return len(body) if isinstance(body, bytes) else 0

@@ -1,0 +1,33 @@
+"""What is recorded of health checks: whether each one is well, and how often it was asked."""
+
+from collections.abc import Iterable
+
+from storage import measures
+from storage.measures import AnyFamily, Stability
+
+
+class HealthMetrics:
+    """Of one server."""
+
+    def __init__(self) -> None:
+        self._well = measures.gauge(
+            "kubernetes_healthcheck",
+            "Whether a health check was well when it was last asked.",
+            labels=("name", "type"),
+            stability=Stability.STABLE,
+        )
+        self._asked = measures.counter(
+            "kubernetes_healthchecks_total",
+            "Results of health checks.",
+            labels=("name", "status", "type"),
+            stability=Stability.STABLE,
+        )
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        return self._well, self._asked
+
+    def checked(self, name: str, endpoint: str, *, is_well: bool) -> None:
+        """A check was asked for an endpoint."""
+        self._well.of(name, endpoint).set(is_well)
+        self._asked.of(name, "success" if is_well else "error", endpoint).add()

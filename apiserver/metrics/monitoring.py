@@ -1,0 +1,23 @@
+"""Monitoring: all that one server records, and where it can be seen together."""
+
+from apiserver.metrics import program
+from apiserver.metrics.access import AccessMetrics
+from apiserver.metrics.health import HealthMetrics
+from registry.admission.chain import AdmissionMetrics
+from storage.measured_origin import Latencies
+from storage.measures import Measures
+
+
+class Monitoring:
+    """Of one server. What depends on its parts is added when they are there."""
+
+    def __init__(self) -> None:
+        self.access = AccessMetrics()
+        self.admission = AdmissionMetrics()
+        self.latencies = Latencies()
+        self.health = HealthMetrics()
+        """Told at a path of their own."""
+        self.measures = Measures()
+        for families in (self.access, self.admission, self.latencies):
+            self.measures.include(families.families())
+        self.measures.ask(program.versions)

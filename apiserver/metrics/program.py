@@ -1,0 +1,50 @@
+"""What is told of the program itself: its version, and how much it is doing."""
+
+from collections.abc import Iterable
+
+from apiserver.endpoints import version
+from apiserver.filters.flow_control import FlowControl
+from storage import measures
+from storage.measures import AnyFamily, Stability
+
+_BUILD = {
+    "build_date": "buildDate",
+    "compiler": "compiler",
+    "git_commit": "gitCommit",
+    "git_tree_state": "gitTreeState",
+    "git_version": "gitVersion",
+    "go_version": "goVersion",
+    "major": "major",
+    "minor": "minor",
+    "platform": "platform",
+}
+
+
+def versions() -> Iterable[AnyFamily]:
+    """Which version this is."""
+    info = version.info()
+    build = measures.gauge(
+        "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
+    )
+    build.of(*(info[name] for name in _BUILD.values())).set(1)
+    emulated = measures.gauge(
+        "version_info", "Versions of the program.", labels=("binary", "component", "emulation", "min_compat")
+    )
+    binary = f"{info['major']}.{info['minor']}"
+    emulation = f"{info['emulationMajor']}.{info['emulationMinor']}"
+    compatible = f"{info['minCompatibilityMajor']}.{info['minCompatibilityMinor']}"
+    emulated.of(binary, "kube", emulation, compatible).set(1)
+    return build, emulated
+
+
+def in_flight(flow_control: FlowControl) -> Iterable[AnyFamily]:
+    """How many requests are being served."""
+    running = measures.gauge(
+        "apiserver_current_inflight_requests",
+        "Requests that are being served, by kind.",
+        labels=("request_kind",),
+        stability=Stability.STABLE,
+    )
+    running.of("readOnly").set(flow_control.reading)
+    running.of("mutating").set(flow_control.changing)
+    return (running,)

@@ -1,0 +1,245 @@
+"""What is recorded of requests: how many, how long, how big, and the events of watches.
+
+The series of a request are looked up once by what its labels are made of; after that a request costs a few additions.
+Must hold: labels come from what is served, never from what clients make up; what was refused before its handler is not
+counted here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from apiserver.handlers.served import ServedPaths
+from apiserver.request_info import RequestInfo
+from apiserver.urls import Query
+from storage import measures
+from storage.measures import AnyFamily, Counter, Gauge, Histogram, Stability
+
+COMPONENT = "apiserver"
+_APPLY = "application/apply-patch+yaml"
+_APPLY_VERB = "APPLY"
+_CONNECTED = frozenset({"log", "exec", "portforward", "attach", "proxy"})
+_VERBS = {
+    "get": "GET",
+    "list": "LIST",
+    "watch": "WATCH",
+    "create": "POST",
+    "update": "PUT",
+    "patch": "PATCH",
+    "delete": "DELETE",
+    "deletecollection": "DELETE",
+}
+_METHODS = {"get": "GET", "head": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
+_SIZED = frozenset({"GET", "LIST"})
+_DRY_RUNS = frozenset({(), ("All",)})
+
+_PLACE = ("group", "version", "resource", "subresource", "scope", "component")
+_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+_FINE_SECONDS = (0.005, 0.025, *_SECONDS)
+_ANSWER_BYTES = tuple(10.0**power for power in range(3, 10))
+_EVENT_BYTES = tuple(1024.0 * 2**power for power in range(8))
+_BODY_BYTES = (50_000.0, *(50_000.0 + 100_000 * step for step in range(1, 31)))
+
+
+MONITORED: Mapping[str, str] = {
+    "/healthz": "/healthz",
+    "/livez": "/livez",
+    "/readyz": "/readyz",
+    "/openapi/v3": "openapi/v3",
+}
+"""Paths outside of the APIs that are recorded, and what they are called."""
+
+
+class Place(NamedTuple):
+    """Everything that the labels of a request are made of."""
+
+    verb: str
+    group: str
+    version: str
+    resource: str
+    subresource: str
+    scope: str
+    dry_run: str = ""
+
+
+class Recorder:
+    """The series of one place."""
+
+    __slots__ = ("_codes", "_count_of", "_durations", "_sizes", "bodies", "running")
+
+    def __init__(
+        self,
+        count_of: Callable[[int], Counter],
+        durations: Histogram,
+        sizes: Histogram | None,
+        bodies: Histogram | None,
+        running: Gauge | None,
+    ) -> None:
+        self._count_of = count_of
+        self._codes: dict[int, Counter] = {}
+        self._durations = durations
+        self._sizes = sizes
+        self.bodies = bodies
+        self.running = running
+
+    def record(self, status: int, seconds: float, size: int) -> None:
+        """A request is over."""
+        counter = self._codes.get(status)
+        if counter is None:
+            counter = self._codes[status] = self._count_of(status)
+        counter.value += 1
+        self._durations.observe(seconds)
+        if self._sizes is not None:
+            self._sizes.observe(size)
+
+
+class WatchRecorder(NamedTuple):
+    """The series of the watches of one resource."""
+
+    events: Counter
+    sizes: Histogram
+
+    def delivered(self, count: int, size: int) -> None:
+        """So many events have gone to a client, in so many bytes together."""
+        self.events.value += count
+        if count:
+            self.sizes.observe(size / count, count)
+
+
+class RequestMetrics:
+    """Of one server. `paths` are those outside of the APIs that are recorded, and what they are called."""
+
+    def __init__(self, served: ServedPaths, paths: Mapping[str, str]) -> None:
+        self._served = served
+        self._paths = paths
+        self._recorders: dict[Place, Recorder] = {}
+        self._watches: dict[tuple[str, str, str], WatchRecorder] = {}
+        self._requests = measures.counter(
+            "apiserver_request_total",
+            "Requests by verb, dry run, group, version, resource, subresource, scope, component and HTTP status.",
+            labels=("verb", "dry_run", *_PLACE, "code"),
+            stability=Stability.STABLE,
+        )
+        self._durations = measures.histogram(
+            "apiserver_request_duration_seconds",
+            "How long requests took, by verb, dry run, group, version, resource, subresource, scope and component.",
+            labels=("verb", "dry_run", *_PLACE),
+            bounds=_FINE_SECONDS,
+            stability=Stability.STABLE,
+        )
+        self._sizes = measures.histogram(
+            "apiserver_response_sizes",
+            "Sizes of answers to reading requests in bytes, by verb and what was read.",
+            labels=("verb", *_PLACE),
+            bounds=_ANSWER_BYTES,
+            stability=Stability.STABLE,
+        )
+        self._bodies = measures.histogram(
+            "apiserver_request_body_size_bytes",
+            "Sizes of request bodies in bytes, by resource and verb.",
+            labels=("group", "resource", "verb"),
+            bounds=_BODY_BYTES,
+        )
+        self._running = measures.gauge(
+            "apiserver_longrunning_requests",
+            "Long-running requests that are open, by verb and what they are about.",
+            labels=("verb", *_PLACE),
+            stability=Stability.STABLE,
+        )
+        self._deprecated = measures.gauge(
+            "apiserver_requested_deprecated_apis",
+            "Deprecated APIs that were asked for, and the release that has them no more.",
+            labels=("group", "version", "resource", "subresource", "removed_release"),
+            stability=Stability.STABLE,
+        )
+        self._events = measures.counter(
+            "apiserver_watch_events_total",
+            "Events that were sent to watching clients.",
+            labels=("group", "version", "resource"),
+        )
+        self._event_sizes = measures.histogram(
+            "apiserver_watch_events_sizes",
+            "Sizes of events that were sent to watching clients, in bytes; those sent together count as equal.",
+            labels=("group", "version", "resource"),
+            bounds=_EVENT_BYTES,
+        )
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        yield from (self._requests, self._durations, self._levels(), self._sizes, self._bodies)
+        yield from (self._running, self._deprecated, self._events, self._event_sizes)
+
+    def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> Recorder | None:
+        """Where a request is recorded; None when it is about nothing that is served."""
+        place = _place_of(info, query, content_type) if info.is_resource else self._path_of(info)
+        if place is None:
+            return None
+        return self._recorders.get(place) or self._make(place)
+
+    def watch_recorder_of(self, info: RequestInfo) -> WatchRecorder:
+        """Where the events of a watch on something that is served are recorded."""
+        labels = info.group, info.version, info.resource
+        recorder = self._watches.get(labels)
+        if recorder is None:
+            recorder = self._watches[labels] = WatchRecorder(self._events.of(*labels), self._event_sizes.of(*labels))
+        return recorder
+
+    def _path_of(self, info: RequestInfo) -> Place | None:
+        name = self._paths.get(info.path)
+        return None if name is None else Place(_METHODS.get(info.verb, "other"), "", "", "", name, "")
+
+    def _make(self, place: Place) -> Recorder | None:
+        if place.resource and not self._is_served(place):
+            return None
+        verb, *where, dry_run = place
+        labels = (*where, COMPONENT)
+        is_write = place.resource and verb not in _SIZED and verb != "WATCH"
+        recorder = self._recorders[place] = Recorder(
+            lambda status: self._requests.of(verb, dry_run, *labels, str(status)),
+            self._durations.of(verb, dry_run, *labels),
+            self._sizes.of(verb, *labels) if verb in _SIZED else None,
+            self._bodies.of(place.group, place.resource, _BODY_VERBS.get(verb, verb.lower())) if is_write else None,
+            self._running.of(verb, *labels) if verb in {"WATCH", "CONNECT"} else None,
+        )
+        return recorder
+
+    def _is_served(self, place: Place) -> bool:
+        path = f"{place.resource}/{place.subresource}" if place.subresource else place.resource
+        served = self._served.get((place.group, place.version, path))
+        if served is not None and served.kind.deprecation:
+            self._deprecated.of(place.group, place.version, place.resource, place.subresource, "").set(1)
+        return served is not None
+
+    def _levels(self) -> AnyFamily:
+        """The durations again, as objectives are set on them: real requests alone, fewer bounds."""
+        family = measures.histogram(
+            "apiserver_request_sli_duration_seconds",
+            "How long requests took that were no dry runs, by verb and what they were about.",
+            labels=("verb", *_PLACE),
+            bounds=_SECONDS,
+        )
+        for (verb, dry_run, *place), durations in self._durations.series.items():
+            if not dry_run:
+                family.of(verb, *place).add(durations)
+        return family
+
+
+_BODY_VERBS = {"POST": "create", "PUT": "update", _APPLY_VERB: "patch"}
+
+
+def _place_of(info: RequestInfo, query: Query, content_type: str) -> Place:
+    verb, _, _, _, group, version, namespace, resource, subresource, _, parts = info
+    scope = "namespace" if namespace else "cluster"
+    if len(parts) > 1 or verb == "create":
+        scope = "resource"
+    if subresource in _CONNECTED:
+        reported = "CONNECT"
+    elif verb == "patch" and content_type == _APPLY:
+        reported = _APPLY_VERB
+    else:
+        reported = _VERBS.get(verb, "other")
+    return Place(reported, group, version, resource, subresource, scope, _dry_run(query) if query else "")
+
+
+def _dry_run(query: Query) -> str:
+    wanted = tuple(query.get("dryRun", ()))
+    return "".join(wanted) if wanted in _DRY_RUNS else "invalid"

@@ -1,0 +1,92 @@
+"""What is told of storage: made from its statistics when somebody asks.
+
+Knows how storage counts and what kube-apiserver calls that. Must hold: asking changes nothing, and costs storage
+nothing until then.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from storage import measures
+from storage.measures import AnyFamily, Stability
+
+_GROUP_RESOURCE = ("group", "resource")
+
+
+class _Told(NamedTuple):
+    """A number of a cache: the family it goes to, and where it stands in the statistics."""
+
+    name: str
+    documentation: str
+    path: str
+    is_counter: bool = True
+    stability: Stability = Stability.ALPHA
+
+
+_OF_CACHES = (
+    _Told("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
+    _Told("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
+    _Told("apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False),
+    _Told("apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"),
+    _Told("apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"),
+    _Told("apiserver_watch_cache_initializations_total", "Times that a watch cache was filled.", "reflector.lists"),
+    _Told(
+        "apiserver_storage_events_received_total",
+        "Events that were received from storage.",
+        "events_applied",
+        stability=Stability.BETA,
+    ),
+    _Told(
+        "apiserver_terminated_watchers_total",
+        "Watchers that were ended because they were slow.",
+        "watches.dropped_watchers",
+    ),
+)
+
+
+def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]:
+    """What the statistics of a StorageFactory tell now."""
+    storages: Mapping[str, Mapping[str, Any]] = statistics()["storages"]
+    objects = measures.gauge(
+        "apiserver_storage_objects", "Objects in storage.", labels=("resource",), stability=Stability.STABLE
+    )
+    for name, count in _values("objects", storages):
+        objects.of(name).add(count)
+    yield objects
+    yield from (_family(told, storages) for told in _OF_CACHES)
+    yield _consistent_reads(storages)
+
+
+def _family(told: _Told, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    make = measures.counter if told.is_counter else measures.gauge
+    family = make(told.name, told.documentation, labels=_GROUP_RESOURCE, stability=told.stability)
+    for name, value in _values(told.path, storages):
+        resource, _, group = name.partition(".")
+        family.of(group, resource).add(value)
+    return family
+
+
+def _consistent_reads(storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    family = measures.counter(
+        "apiserver_watch_cache_consistent_read_total",
+        "Consistent reads that a watch cache has answered, or that fell back to storage.",
+        labels=("fallback", "group", "resource", "success"),
+    )
+    fallbacks = dict(_values("reads.fallbacks", storages))
+    for name, count in _values("reads.consistent_reads", storages):
+        resource, _, group = name.partition(".")
+        missed = fallbacks.get(name, 0)
+        family.of("false", group, resource, "true").add(count - missed)
+        if missed:
+            family.of("true", group, resource, "false").add(missed)
+    return family
+
+
+def _values(path: str, storages: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, float]]:
+    """What stands at a path, by resource: those that are kept in several views are there more than once."""
+    for name, told in storages.items():
+        found: Any = told
+        for part in path.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+        if found is not None:
+            yield name.partition("/")[0], found
