@@ -6,6 +6,7 @@ from typing import Any
 
 from registry.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
 from registry.access.authorizer import Authorizer, Chain
+from registry.access.node import Node
 from registry.access.rbac import RBAC
 from registry.access.rbac_feed import RBACFeed
 from registry.rest import StorageFor
@@ -37,5 +38,8 @@ def _mode(mode: str, storage_for: StorageFor) -> Modes:
         case "RBAC":
             feed = RBACFeed(storage_for)
             return Modes(RBAC(feed), (feed.run,))
+        case "Node":
+            node = Node(storage_for)
+            return Modes(node, (node.run,))
         case _:
             return Modes(AlwaysDeny())
