@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from apiserver import access, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
 from apiserver.backends import Backends
 from apiserver.certificates import Pki
+from apiserver.conversion_webhooks import ConversionWebhooks
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.deadlines import Deadlines
@@ -29,6 +30,7 @@ from registry import schema
 from registry.assembly import assemble, environment_of
 from registry.customresources.controller import Controller
 from registry.customresources.resources import Resources
+from registry.customresources.service_addresses import address_finder
 from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
@@ -111,7 +113,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     )
     environment = environment_of(foundation)
     resources = served.index(assemble(environment), types, clock)
-    definitions = Controller(environment, Resources(environment, storage.retire), resources.publish)
+    webhooks = ConversionWebhooks(address_finder(storage.storage_for))
+    definitions = Controller(environment, Resources(environment, storage.retire, webhooks), resources.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()
     backends = Backends(settings)

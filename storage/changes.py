@@ -54,7 +54,7 @@ class Change(Protocol[D]):
         """Compare-and-set against this state."""
         ...
 
-    def result(self, current: StoredObject | None, decision: D, revision: int) -> StoredObject:
+    async def result(self, current: StoredObject | None, decision: D, write: WriteResult) -> StoredObject:
         """What the caller gets for a write that succeeded at `revision`."""
         ...
 
@@ -127,7 +127,7 @@ class Changes:
         if not write.succeeded:
             self._lost_races += 1
             return await _verified(change, write.record)
-        result = change.result(current, decision, write.revision)
+        result = await change.result(current, decision, write)
         return _Settled(result, None if change.is_deletion else result)
 
     async def _decide(self, change: Change[D], known: _Known) -> tuple[StoredObject | None, D | None]:

@@ -112,6 +112,10 @@ class Initializing(Unavailable):
     """A cache that has not filled yet and may not be waited for any longer; ask again soon."""
 
 
+class Untranslatable(StorageError):
+    """An object that could not be turned into the form in which it is kept, or back; the message is for clients."""
+
+
 class NotStorable(StorageError):
     """An object that the codec cannot write: nested too deeply, or holding what is not JSON."""
 

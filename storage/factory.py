@@ -89,7 +89,7 @@ class StorageFactory:
         self._latencies = latencies or Latencies()
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
-        self._storages: dict[tuple[str, str], Storage] = {}
+        self._storages: dict[tuple[str, str, str], Storage] = {}
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -107,7 +107,7 @@ class StorageFactory:
 
     def storage_for(self, resource: Resource) -> Storage:
         """The storage of a resource: always the same one, until it is released."""
-        named = (resource.group, resource.resource)
+        named = (resource.group, resource.resource, resource.view)
         storage = self._storages.get(named)
         if storage is None:
             storage = self._storages[named] = self._make(resource)
@@ -130,7 +130,7 @@ class StorageFactory:
 
         The caller closes it, when nobody uses it any more.
         """
-        return self._storages.pop((resource.group, resource.resource), None)
+        return self._storages.pop((resource.group, resource.resource, resource.view), None)
 
     @property
     def health_names(self) -> Sequence[str]:
@@ -150,8 +150,8 @@ class StorageFactory:
     def statistics(self) -> Mapping[str, Any]:
         return {
             "storages": {
-                f"{resource}.{group}".rstrip("."): storage.statistics()
-                for (group, resource), storage in self._storages.items()
+                "/".join(filter(None, (f"{resource}.{group}".rstrip("."), view))): storage.statistics()
+                for (group, resource, view), storage in self._storages.items()
             },
             "backends": {
                 backend.name: {"leases": backend.leases.statistics(), "compactor": backend.compactor.statistics()}

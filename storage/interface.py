@@ -183,6 +183,8 @@ class Resource:
     triggers: selectable fields by which many watchers select one value each (spec.nodeName): the Cacher indexes them.
     restore: turns a value as it was stored, with the type that it carries, into an object; without it the type is
     taken off and nothing else.
+    reduced: takes off an object what is not kept of it, before it is written.
+    view: tells apart several forms in which the same stored values are used; translation: where that needs others.
     """
 
     group: str
@@ -192,6 +194,24 @@ class Resource:
     fields: Callable[[Object], Mapping[str, str]] = field(default=lambda _obj: {})
     triggers: Sequence[str] = ()
     restore: Callable[[Object], Object] | None = None
+    reduced: Callable[[Object], Object] | None = None
+    view: str = ""
+    translation: "Translation | None" = None
+
+
+class Translation(Protocol):
+    """How objects are kept in another form than the one in which they are used. Either way may take its time.
+
+    Both own what they are given. A stored value carries its type, an object does not. Raises Untranslatable.
+    """
+
+    async def from_stored(self, value: Object) -> Object:
+        """The object of a stored value."""
+        ...
+
+    async def to_stored(self, obj: Object) -> Object:
+        """The value to store of an object."""
+        ...
 
 
 class Storage(Protocol):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from storage import codec as codecs
 from storage.codec import Codec
-from storage.errors import InvalidOptions
+from storage.errors import Corrupt, InvalidOptions
 from storage.interface import Resource
 from storage.kv.interface import Record, prefix_end
 from storage.stored_object import Object, Reader, StoredObject
@@ -27,9 +27,16 @@ class Records:
             raise ValueError(f"the prefix of a resource's keys ends with a slash: {prefix!r}")
         self._prefix = prefix.encode()
         self._type_meta = dict(resource.type_meta)
+        self._translation = resource.translation
+        self._reduced = resource.reduced
         self._codec = codec
         self._transformer = transformer
         self._reader = reader_of(resource)
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether what is written may read back as something else."""
+        return self._translation is not None
 
     def key_of(self, key: str) -> bytes:
         """The kv key of one object. Raises InvalidOptions for what cannot be a key."""
@@ -65,14 +72,27 @@ class Records:
             plain = await self._transformer.from_storage(data, record.key)
             data, is_stale = plain.data, plain.is_stale
         is_stale = is_stale or codecs.codec_of(data) is not self._codec
+        if self._translation is not None:
+            data = self._codec.encode(await self._translation.from_stored(self._decoded(record, data)))
         return StoredObject(self.relative(record.key), revision, data, self._reader, is_stale=is_stale)
+
+    def reduced(self, obj: Object) -> Object:
+        """What is kept of an object, which is used up."""
+        return obj if self._reduced is None else self._reduced(obj)
 
     async def write(self, key: bytes, obj: Object) -> bytes:
         """The value to store for an object, whose resourceVersion is cleared. Raises NotStorable, Unavailable."""
-        data = self._codec.encode(self._type_meta | obj)
+        value = self._type_meta | obj if self._translation is None else await self._translation.to_stored(obj)
+        data = self._codec.encode(value)
         if self._transformer.is_identity:
             return data
         return await self._transformer.to_storage(data, key)
+
+    def _decoded(self, record: Record, data: bytes) -> Object:
+        try:
+            return codecs.decode(data)
+        except ValueError as exc:
+            raise Corrupt(self.relative(record.key), f"{self._reader.resource}: {exc}") from exc
 
     def written(self, key: str, revision: int, obj: Object) -> StoredObject:
         """The object that was just written."""
@@ -90,6 +110,8 @@ def reader_of(resource: Resource) -> Reader:
 
 
 def _decoder_of(resource: Resource) -> Callable[[bytes], Object]:
+    if resource.translation is not None:
+        return codecs.decode
     if resource.restore is not None:
         return _restored(resource.restore)
     return _untyped(tuple(resource.type_meta)) if resource.type_meta else codecs.decode

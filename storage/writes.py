@@ -29,10 +29,17 @@ class Writer:
         """Put an object that does not exist yet."""
         if obj["metadata"].get("resourceVersion"):
             raise InvalidOptions(versioner.SET_ON_CREATE)
+        obj = self.records.reduced(obj)
         codec.to_json(obj)
         write = await self.put(key, obj, ttl=ttl, expected_mod_revision=0)
         if not write.succeeded:
             raise KeyExists(key, write.record.mod_revision if write.record else 0)
+        return await self.written(key, write, obj)
+
+    async def written(self, key: str, write: WriteResult, obj: Object) -> StoredObject:
+        """What was just written, as it reads back."""
+        if self.records.is_translated and write.record is not None:
+            return await self.records.read(write.record)
         return self.records.written(key, write.revision, obj)
 
     async def put(self, key: str, obj: Object, *, ttl: int, expected_mod_revision: int) -> WriteResult:
@@ -72,7 +79,8 @@ class Updating:
 
     async def decide(self, current: StoredObject | None) -> Update | None:
         preconditions.check(self.preconditions, self.key, current)
-        update = await self.try_update(current)
+        wanted = await self.try_update(current)
+        update = Update(self.writer.records.reduced(wanted.obj), wanted.ttl)
         versioner.clear_resource_version(update.obj)
         versioner.set_resource_version(update.obj, _revision(current))
         shown = codec.to_json(update.obj)
@@ -82,8 +90,8 @@ class Updating:
     async def write(self, current: StoredObject | None, decision: Update) -> WriteResult:
         return await self.writer.put(self.key, decision.obj, ttl=decision.ttl, expected_mod_revision=_revision(current))
 
-    def result(self, current: StoredObject | None, decision: Update, revision: int) -> StoredObject:
-        return self.writer.records.written(self.key, revision, decision.obj)
+    async def result(self, current: StoredObject | None, decision: Update, write: WriteResult) -> StoredObject:
+        return await self.writer.written(self.key, write, decision.obj)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +121,8 @@ class Deleting:
             self.writer.records.key_of(self.key), expected_mod_revision=decision.revision
         )
 
-    def result(self, current: StoredObject | None, decision: StoredObject, revision: int) -> StoredObject:
-        return decision.at_revision(revision)
+    async def result(self, current: StoredObject | None, decision: StoredObject, write: WriteResult) -> StoredObject:
+        return decision.at_revision(write.revision)
 
 
 async def _fetch(writer: Writer, key: str) -> Record | None:

@@ -100,12 +100,16 @@ def parse(stored: StoredObject) -> Definition:
         stored_versions=tuple(status.get("storedVersions") or ()),
         conversion=spec.get("conversion") or {},
         preserves_unknown_fields=bool(spec.get("preserveUnknownFields")),
-        digest=hashlib.sha256(orjson.dumps((spec, accepted), option=orjson.OPT_SORT_KEYS)).digest(),
+        digest=_digest(spec, accepted, status.get("storedVersions")),
         is_named=conditions.is_true(crd, conditions.NAMES_ACCEPTED),
         is_established=conditions.is_true(crd, conditions.ESTABLISHED),
         is_terminating=conditions.is_true(crd, conditions.TERMINATING),
         needs_cleanup=_needs_cleanup(crd),
     )
+
+
+def _digest(*parts: Any) -> bytes:
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 def _version(version: Mapping[str, Any]) -> Version:

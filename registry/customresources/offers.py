@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from registry import errors
 from registry.admission.interface import Admission, Attributes, Operation
+from registry.customresources import selectable_fields
 from registry.customresources.definition import Definition, Version
 from registry.customresources.object_rules import ObjectRules
 from registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
-from registry.customresources.versioned_storage import VersionedStorage
 from registry.generic.field_managers import custom_field_managers, replicas_path
 from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
@@ -23,6 +23,7 @@ from registry.patch.apply.elements import Path
 from registry.rest import Environment, RESTStorage
 from registry.schema.custom_type import CustomType
 from storage.dry_run import DryRunnableStorage
+from storage.interface import Storage
 
 _TERMINATING = "create not allowed while custom resource definition is terminating"
 
@@ -62,16 +63,19 @@ def _refuse_creation(attributes: Attributes) -> None:
 
 
 def offer_of(
-    definition: Definition, types: Mapping[str, CustomType], storage: VersionedStorage, environment: Environment
+    definition: Definition,
+    types: Mapping[str, CustomType],
+    storages: Mapping[str, Storage],
+    environment: Environment,
 ) -> Offer:
-    """What is served of a definition; `types` are those of its versions."""
+    """What is served of a definition; types and storages are by version."""
     admission = environment.admission
     if definition.is_terminating:
         admission = _NothingNew(admission)
     stores = {
         version.name: Store(
             kind=(kind := _kind(definition, version, types[version.name])),
-            storage=DryRunnableStorage(storage.of_version(version.name)),
+            storage=DryRunnableStorage(storages[version.name]),
             strategy=kind.strategy,
             canonical=types[version.name].canonical,
             admission=admission,
@@ -82,7 +86,7 @@ def offer_of(
             ),
         )
         for version in definition.versions
-        if version.is_served or version.name == definition.storage_version
+        if version.name in storages
     }
     served = {version.name: _paths(stores[version.name]) for version in definition.served_versions}
     return Offer(definition, served, stores)
@@ -117,6 +121,8 @@ def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind
         is_namespaced=definition.is_namespaced,
         is_ending=definition.is_terminating,
         custom_type=of_type,
+        fields=selectable_fields.of(version),
+        unknown_field_message="field label not supported: {name}",
         strategy=CustomStrategy(rules=rules, has_status=version.has_status),
         status_strategy=CustomStatusStrategy(rules=rules) if version.has_status else None,
         scale=_scale(version),

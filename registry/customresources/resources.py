@@ -4,17 +4,21 @@ Must hold: a change of what storage depends on makes a new storage, and ends the
 who use it have had time to finish; what was opened is closed.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from registry.customresources import offers, versioned_storage
+from registry.customresources.conversion import CallWebhook
 from registry.customresources.definition import Definition
 from registry.customresources.offers import Offer
-from registry.customresources.versioned_storage import VersionedStorage
 from registry.rest import Environment
 from registry.schema.custom_type import CustomType
+from storage.errors import StorageError
 from storage.interface import Resource, Storage
 from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 1.0
 """How long requests may go on with a storage after it was replaced."""
@@ -29,9 +33,8 @@ class _Held:
 
     uid: str
     digest: bytes
-    resource: Resource
-    types: dict[str, CustomType]
-    storage: VersionedStorage
+    resources: Mapping[str, Resource]
+    types: Mapping[str, CustomType]
 
     def fits(self, definition: Definition) -> bool:
         return self.uid == definition.uid and self.digest == definition.digest
@@ -40,9 +43,10 @@ class _Held:
 class Resources:
     """Makes the offers of definitions."""
 
-    def __init__(self, environment: Environment, retire: Retire) -> None:
+    def __init__(self, environment: Environment, retire: Retire, call_webhook: CallWebhook) -> None:
         self._environment = environment
         self._retire = retire
+        self._call_webhook = call_webhook
         self._held: dict[str, _Held] = {}
         self._retired: list[Storage] = []
         self._tasks = Tasks()
@@ -53,15 +57,17 @@ class Resources:
         if held is None or not held.fits(definition):
             self.forget(definition.name)
             held = self._held[definition.name] = self._hold(definition)
-        return offers.offer_of(definition, held.types, held.storage, self._environment)
+        storages = {name: self._environment.storage_for(one) for name, one in held.resources.items()}
+        return offers.offer_of(definition, held.types, storages, self._environment)
 
     def forget(self, name: str) -> None:
         """Let go of what belongs to a definition."""
         held = self._held.pop(name, None)
-        storage = self._retire(held.resource) if held is not None else None
-        if storage is not None:
-            self._retired.append(storage)
-            self._tasks.spawn(self._close_later(storage), name=f"close the storage of {name}")
+        for resource in held.resources.values() if held is not None else ():
+            storage = self._retire(resource)
+            if storage is not None:
+                self._retired.append(storage)
+                self._tasks.spawn(self._close_later(storage), name=f"close the storage of {name}")
 
     async def close(self) -> None:
         """Close what was replaced; what is in use belongs to the factory."""
@@ -78,9 +84,18 @@ class Resources:
             )
             for version in definition.versions
         }
-        resource = versioned_storage.resource_of(definition, types)
-        storage = VersionedStorage(self._environment.storage_for(resource), definition)
-        return _Held(definition.uid, definition.digest, resource, types, storage)
+        resources = versioned_storage.resources_of(definition, types, self._call_webhook)
+        for resource in resources.values():
+            if resource.translation is not None:
+                self._tasks.spawn(self._fill(resource), name=f"fill the cache of {definition.name}")
+        return _Held(definition.uid, definition.digest, resources, types)
+
+    async def _fill(self, resource: Resource) -> None:
+        """Have the objects of a version converted before somebody waits for them."""
+        try:
+            await self._environment.storage_for(resource).wait_until_ready()
+        except StorageError as exc:
+            logger.warning("the objects of %s are not converted yet: %s", resource.resource, exc)
 
     async def _close_later(self, storage: Storage) -> None:
         await self._environment.clock.sleep(_GRACE_SECONDS)

@@ -1,43 +1,64 @@
-"""VersionedStorage: the storage of one custom resource, as each of its versions sees it.
+"""What storage has to know of a custom resource, for each of its versions.
 
-Objects are kept in the storage version; those that were stored as another version are read as what they were and
-converted. Must hold: a version that is the stored one, or looks like it, reads the stored bytes without decoding them.
+Each version has a storage of its own on the same stored values, which are read as that version has them: once, when
+they are decoded, so that reads of any version write bytes. Must hold: values are kept in the storage version; those
+that were stored as another version are read as what they were, and converted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from registry.customresources.definition import Definition
-from registry.schema.custom_type import CustomType
-from storage.interface import Resource, Storage
+from registry.customresources import conversion, selectable_fields
+from registry.customresources.conversion import CallWebhook, Types, WebhookTranslation
+from registry.customresources.definition import Definition, Version
+from storage.interface import Resource
 from storage.stored_object import Object
 
 
-class VersionedStorage:
-    """Gives each version its view of one storage."""
-
-    def __init__(self, storage: Storage, definition: Definition) -> None:
-        self.storage = storage
-        self._definition = definition
-
-    def of_version(self, version: str) -> Storage:
-        """The storage of objects in a version."""
-        return self.storage
+def resources_of(definition: Definition, types: Types, call: CallWebhook) -> Mapping[str, Resource]:
+    """By version: those that are served, and the one that is stored."""
+    return {
+        version.name: _resource(definition, version, types, call)
+        for version in definition.versions
+        if version.is_served or version.name == definition.storage_version
+    }
 
 
-def resource_of(definition: Definition, types: Mapping[str, CustomType]) -> Resource:
-    """What storage has to know of a custom resource."""
-    stored = definition.storage_version
-    api_version = f"{definition.group}/{stored}"
+def _resource(definition: Definition, version: Version, types: Types, call: CallWebhook) -> Resource:
+    stored, kind = definition.storage_version, definition.accepted["kind"]
+    fields = selectable_fields.of(version)
 
-    def restore(obj: Object) -> Object:
-        obj.pop("kind", None)
-        version = str(obj.pop("apiVersion", "")).rpartition("/")[2]
-        return types.get(version, types[stored]).restore(obj)
+    def selected(obj: Object) -> Mapping[str, str]:
+        return {name: value_of(obj) for name, value_of in fields.items()}
 
     return Resource(
         group=definition.group,
         resource=definition.accepted["plural"],
         namespaced=definition.is_namespaced,
-        type_meta={"kind": definition.accepted["kind"], "apiVersion": api_version},
-        restore=restore,
+        type_meta={"kind": kind, "apiVersion": f"{definition.group}/{stored}"},
+        fields=selected,
+        restore=_restore(definition, types, version.name),
+        reduced=None if version.name == stored or is_by_webhook(definition) else types[stored].coerce,
+        view=version.name,
+        translation=_translation(definition, types, version.name, call),
     )
+
+
+def is_by_webhook(definition: Definition) -> bool:
+    """Whether somebody else converts."""
+    return definition.conversion.get("strategy") == "Webhook"
+
+
+def _translation(definition: Definition, types: Types, version: str, call: CallWebhook) -> WebhookTranslation | None:
+    """What a version needs of a webhook: nothing, as long as nothing else than it has ever been stored."""
+    if not is_by_webhook(definition):
+        return None
+    is_pure = version == definition.storage_version and set(definition.stored_versions) <= {version}
+    return None if is_pure else WebhookTranslation(definition, types, version, call)
+
+
+def _restore(definition: Definition, types: Types, wanted: str) -> Callable[[Object], Object]:
+    def restore(value: Object) -> Object:
+        version, obj = conversion.restored(definition, types, value)
+        return obj if version == wanted else types[wanted].coerce(obj)
+
+    return restore

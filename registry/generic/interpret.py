@@ -87,6 +87,7 @@ _ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, Operatio
     (storage_errors.InvalidContinue, _bad_request),
     (storage_errors.InvalidOptions, _bad_request),
     (storage_errors.NotStorable, _bad_request),
+    (storage_errors.Untranslatable, lambda exc, _op: errors.StatusError(str(exc))),
     (storage_errors.TooLarge, lambda _exc, _op: errors.RequestEntityTooLarge("limit is 1572864")),
     (storage_errors.Initializing, lambda exc, _op: errors.TooManyRequests(str(exc))),
     (storage_errors.DeadlineExceeded, _timeout),

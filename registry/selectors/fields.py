@@ -71,6 +71,6 @@ def _unescape(value: str) -> str:
 
 
 def _unknown(name: str, kind: Kind) -> str:
-    if kind.has_own_fields:
+    if kind.has_own_fields or kind.is_custom:
         return kind.unknown_field_message.format(name=name, quoted=quote(name))
     return f'{quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

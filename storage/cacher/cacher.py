@@ -146,7 +146,7 @@ class Cacher:
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         listing.check(options)
-        if _belongs_to_origin(options):
+        if _belongs_to_origin(options) or self._may_never_fill():
             return await self._freshness.list_at_origin(key, options)
         await self.wait_until_ready()
         scope = self._scope(key, options)
@@ -213,11 +213,19 @@ class Cacher:
             self._tasks.spawn(self._reflector.run(), name=name)
         return False
 
+    def _may_never_fill(self) -> bool:
+        """Whether the cache is not filled yet, and depends for that on others, of whom clients should hear."""
+        return self._resource.translation is not None and not self._start()
+
     def _is_for_origin(self, resource_version: int | None) -> bool:
         """Whether a get goes to the origin at once: before the cache is filled, and where asking for the store's
-        revision, which costs as much as the object, would most likely find that the cache cannot know it.
+        revision, which costs as much as the object, would most likely find that the cache cannot know it. Who
+        translates is asked for each object that must be new, as it may have changed its mind.
         """
-        return not self._start() or (resource_version is None and not self._origin.has_reliable_progress)
+        if not self._start():
+            return True
+        is_translated = self._resource.translation is not None
+        return resource_version is None and (is_translated or not self._origin.has_reliable_progress)
 
     def _scope(self, key: str, options: ListOptions | WatchOptions) -> str:
         return scopes.narrowed(
