@@ -11,6 +11,7 @@ from registry.validation.field import FieldError
 Part = Mapping[str, Any]
 
 _MOST_OPTIONS = 10
+_NANO = -9
 _NANOS = 10**9
 
 
@@ -83,9 +84,10 @@ def _compare(path: str, checks: Sequence[tuple[str, str, str, str]]) -> list[Fie
 
 def _validate_step(limits: Part, path: str, *, default: str, whole: str) -> list[FieldError]:
     least, most, step = limits["min"], limits.get("max"), limits["step"]
-    errors, added = [], _nanos(least) + _nanos(step)
-    if added > _nanos(whole):
-        why = f"one step {quantity.canonical(f'{added}n')} is larger than capacity value: {whole}"
+    errors, first = [], quantity.parse(least)
+    added = quantity.Quantity(first.nanos + _nanos(step), _NANO, first.format)
+    if added.nanos > _nanos(whole):
+        why = f"one step {added} is larger than capacity value: {whole}"
         errors.append(field.invalid(path, step, why))
     for value in (default, *(() if most is None else (most,))):
         if _value(step) and (_value(value) - _value(least)) % _value(step):

@@ -1,0 +1,51 @@
+"""Claims have admin access in labelled namespaces only."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from registry import schema
+from registry.access.users import UserInfo
+from registry.assembly import assemble, environment_of
+from registry.config import Config
+from registry.core.namespaces import NAMESPACES
+from registry.errors import Invalid
+from registry.generic.store import Store
+from registry.options import CreateOptions
+from registry.resource.resourceclaims import RESOURCECLAIMS
+from registry.rest import Foundation, Request
+from storage.clock import SystemClock
+from storage.factory import StorageConfig, StorageFactory
+from tests.registry.defaulted import defaulted
+
+REQUEST = {"name": "r", "exactly": {"deviceClassName": "gpu", "adminAccess": True}}
+USER = UserInfo(name="alice")
+
+
+@pytest.fixture
+async def stores() -> AsyncIterator[tuple[Store, Store]]:
+    async with StorageFactory(StorageConfig(), clock=SystemClock()) as factory:
+        config = Config(disabled_admission=("ResourceQuota",))
+        given = Foundation(storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin(), config=config)
+        groups = assemble(environment_of(given))
+        namespaces, claims = groups[""]["v1"]["namespaces"], groups["resource.k8s.io"]["v1"]["resourceclaims"]
+        assert isinstance(namespaces, Store)
+        assert isinstance(claims, Store)
+        yield namespaces, claims
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_allowed"), [({}, False), ({"resource.kubernetes.io/admin-access": "true"}, True)]
+)
+async def test_the_label_decides(stores: tuple[Store, Store], labels: dict[str, str], is_allowed: bool) -> None:
+    namespaces, claims = stores
+    namespace = defaulted(NAMESPACES, {"metadata": {"name": "n", "labels": labels}})
+    await namespaces.create(Request(user=USER, version="v1", warn=print), namespace, CreateOptions())
+    claim = defaulted(RESOURCECLAIMS, {"spec": {"devices": {"requests": [REQUEST]}}})
+    creating = claims.create(Request(user=USER, version="v1", warn=print, namespace="n"), claim, CreateOptions())
+
+    if is_allowed:
+        await creating
+    else:
+        with pytest.raises(Invalid, match="admin access to devices requires"):
+            await creating
