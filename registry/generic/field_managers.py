@@ -26,6 +26,7 @@ SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _MAX_MANAGER_BYTES = 128
+_UNCONVERTIBLE = f"request to convert CR to an invalid group/version: {SCALE.api_version}"
 
 
 @lru_cache(maxsize=1024)
@@ -103,7 +104,7 @@ def custom_field_managers(
     forms = {
         kind.api_version(version): _custom_form(kind, version, own, metadata) for version, own in of_version.items()
     }
-    return FieldManagers(kind, forms, _scale_form(types), clock, replicas=replicas)
+    return FieldManagers(kind, forms, _scale_form(types, _UNCONVERTIBLE), clock, replicas=replicas)
 
 
 def replicas_path(dotted: str) -> Path | None:
@@ -131,10 +132,10 @@ def _custom_form(kind: Kind, version: str, own: CustomType, metadata: Shape) -> 
     return Form(view, lambda: own, lambda node: Shapes(metadata).of_custom_resource(node))
 
 
-def _scale_form(types: Catalog) -> Form:
+def _scale_form(types: Catalog, refusal: str = "") -> Form:
     """How Scales look."""
     find_type = _finder(SCALE, types)
-    return Form(View(SCALE, lambda obj: find_type().canonical(obj)), find_type)
+    return Form(View(SCALE, lambda obj: find_type().canonical(obj)), find_type, refusal=refusal)
 
 
 def _finder(kind: GroupVersionKind, types: Catalog) -> Callable[[], ObjectType]:

@@ -3,7 +3,7 @@
 It says what compare.py would say of the difference to an object without content, without making paths: this is on the
 road of every create. Members that are printed in any case (a status without content) are the writer's only where they
 say more than that. The plan for a shape (the keys that a map has) is made once, because objects have few shapes;
-clients choose them, so only so many are remembered. Pure.
+clients choose them, so only so many are remembered. Pure. Must hold: a value that is not of its type is one thing.
 """
 
 from collections.abc import Callable, Mapping
@@ -66,7 +66,7 @@ class _Compiler:
         plans = _Plans(lambda name: self.whole(part.member(name)))
 
         def walk(value: Any) -> Fields:
-            if not value:
+            if not value or type(value) is not dict:
                 return LEAF
             steps, tree = plans.of(value)
             if tree is None:
@@ -82,7 +82,7 @@ class _Compiler:
         below = self.whole(part.member(""))
 
         def walk(value: Any) -> Fields:
-            if not value:
+            if not value or type(value) is not dict:
                 return LEAF
             tree: Fields = {MEMBER: LEAF}
             for name in sorted(value):
@@ -93,7 +93,7 @@ class _Compiler:
 
     def _list(self, part: Lists) -> Walk:
         walk_elements = self._elements(part)
-        return lambda value: {MEMBER: LEAF, **walk_elements(value)} if value else LEAF
+        return lambda value: {MEMBER: LEAF, **walk_elements(value)} if value and type(value) is list else LEAF
 
     def _elements(self, part: Lists) -> Callable[[list[Any]], Fields]:
         below = self.whole(part.items) or _leaf
@@ -120,7 +120,7 @@ class _Compiler:
             return self._members_besides(maps, empty or {})
         if lists is not None and maps is None and not lists.is_atomic:
             walk_elements = self._elements(lists)
-            return lambda value: walk_elements(value) if value else _leaf_besides(value, empty)
+            return lambda value: walk_elements(value) if value and type(value) is list else _leaf_besides(value, empty)
         return lambda value: _leaf_besides(value, empty)
 
     def _members_besides(self, part: Maps, empty: Mapping[str, Any]) -> Walk:
@@ -131,7 +131,7 @@ class _Compiler:
         plans = _Plans(walk_of)
 
         def walk(value: Any) -> Fields | None:
-            if not value:
+            if not value or type(value) is not dict:
                 return _leaf_besides(value, empty)
             tree: Fields = {}
             for name, element, below in plans.of(value)[0]:

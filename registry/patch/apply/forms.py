@@ -24,12 +24,22 @@ Type = ObjectType | CustomType
 
 
 class Form:
-    """One version of a resource. `shape_of` compiles the shape of its type."""
+    """One version of a resource. `shape_of` compiles the shape of its type.
+
+    refusal: why no object can be made of what is applied in this form; empty where it can. kube-apiserver cannot do so
+    with the Scales of custom resources, and says it.
+    """
 
     def __init__(
-        self, view: View, find_type: Callable[[], Type], shape_of: Callable[[Node], Shape] = _SHAPES.of
+        self,
+        view: View,
+        find_type: Callable[[], Type],
+        shape_of: Callable[[Node], Shape] = _SHAPES.of,
+        *,
+        refusal: str = "",
     ) -> None:
         self.view = view
+        self.refusal = refusal
         self._find_type = find_type
         self._shape_of = shape_of
 

@@ -118,9 +118,10 @@ class FieldManager:
 
         Raises ApplyConflict, BadRequest, and bare StatusErrors for what does not fit the type.
         """
-        self._check(config)
+        self._check_kind(config)
         before, wanted = self._shown(live), self.form.versioned(config)
         known = managed.known(_entries(live)) or self._before_first_apply(before)
+        self._check(config, before)
         owner = managed.applier(manager, self.subresource)
         try:
             after, left = self._applied(before, wanted, known, owner, force=force)
@@ -150,6 +151,9 @@ class FieldManager:
 
     def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
         """The owner of all that is there when nobody was tracked until now."""
+        if self.form.refusal:
+            what = f"failed to convert live object (/; {_kind_text(self.form.view.object_kind)}) to proper version"
+            raise StatusError(f"failed to create manager for existing fields: {what}: {self.form.refusal}")
         known: dict[Owner, Owned] = {}
         _, mine = ownership.updated(self._rules, self.form.nothing, live, {})
         self._own(known, mine, _BEFORE_FIRST_APPLY)
@@ -166,27 +170,33 @@ class FieldManager:
         return self.form.nothing if live is None else self.form.shown(live)
 
     def _hub(self, applied: Versioned, config: Object) -> Object:
+        failure = f"failed to convert new object ({_subject(config)}) to proper version: "
+        if self.form.refusal:
+            raise StatusError(failure + self.form.refusal)
         try:
             return self.form.hub(applied.value)
         except DecodeError as exc:
-            raise StatusError(
-                f"failed to convert new object ({_subject(config)}) to proper version: "
-                f"unable to convert unstructured object to {_kind_text(self.form.view.object_kind)}: {exc.message}"
-            ) from exc
+            what = f"unable to convert unstructured object to {_kind_text(self.form.view.object_kind)}"
+            raise StatusError(f"{failure}{what}: {exc.message}") from exc
 
     @property
     def _rules(self) -> Rules:
         return Rules(lambda one, api_version: forms.convert(self.forms, one, api_version), self.resets)
 
-    def _check(self, config: Object) -> None:
-        """Raises BadRequest for what is no configuration of this kind, a StatusError for what does not fit its type."""
+    def _check_kind(self, config: Object) -> None:
+        """Raises BadRequest."""
         kind = _kind_of(config)
         if kind != self.form.view.object_kind:
             raise BadRequest(f"invalid object type: {_kind_text(kind)}")
+
+    def _check(self, config: Object, live: Versioned) -> None:
+        """Raises BadRequest, or a StatusError for what does not fit its type (of today)."""
         if isinstance(objects.get(config, "metadata.managedFields"), list):
             raise BadRequest("metadata.managedFields must be nil")
         if found := checks.misfits(self.form.shape, config):
             raise StatusError(f"failed to create typed patch object ({_subject(config)}): {checks.summary(found)}")
+        if found := checks.misfits(live.shape, live.value, allows_duplicates=True):
+            raise StatusError(f"failed to create typed live object ({_subject(live.value)}): {checks.summary(found)}")
 
 
 def _entries(live: Object | None) -> Sequence[Entry]:

@@ -117,7 +117,7 @@ def test_a_set_of_fields_comes_back_as_the_same_bytes(case: Any) -> None:
 
 
 elements = st.sampled_from(["f:a", "f:b", 'k:{"name":"a"}', 'k:{"name":"b","port":1}', 'v:"x"', "v:1", "i:0"])
-trees = st.recursive(
+trees: Any = st.recursive(
     st.just({}), lambda inner: st.dictionaries(elements | st.just("."), inner, max_size=3), max_leaves=6
 )
 sets = st.dictionaries(elements, trees, max_size=3).map(fields.decoded)
