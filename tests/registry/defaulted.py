@@ -31,7 +31,7 @@ def created(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 def updated(kind: Kind, old: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
     """The object that an update stores."""
     new = canonical(kind, defaulted(kind, value))
-    new["metadata"] |= {name: old["metadata"][name] for name in _KEPT}
+    new["metadata"] |= {name: old["metadata"][name] for name in _KEPT if name in old["metadata"]}
     kind.strategy.prepare_for_update(CONTEXT, new, old)
     return new
 
