@@ -49,6 +49,9 @@ _MAX_RESOURCE_VERSION = 2**64 - 1
 _LONGEST_GRACE = (2**63 - 1) // 10**9
 """Seconds: as long as a duration can be where nanoseconds are counted in 64 bits, some 292 years."""
 
+SERVER_MANAGER = "kube-apiserver"
+"""The field manager that the server itself is."""
+
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -63,7 +66,7 @@ class Request:
     version: str
     warn: Callable[[str], None]
     namespace: str = ""
-    manager: str = "kube-apiserver"
+    manager: str = SERVER_MANAGER
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""

@@ -122,10 +122,11 @@ class Cleanup:
     async def _with(
         self, definition: Definition, current: StoredObject | None, condition: Condition, *, is_done: bool = False
     ) -> Update:
-        crd = _same(definition, current)
+        crd, before = _same(definition, current), _same(definition, current)
         conditions.put(crd, condition, now=timestamp(self._clock.now()))
         if is_done:
             crd["metadata"]["finalizers"] = _others(crd)
+        self._store.note_own_change(before, crd, "status")
         return Update(self._store.canonical(crd))
 
 

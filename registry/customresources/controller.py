@@ -165,6 +165,8 @@ class Controller:
             crd = current.decode() if current is not None else {}
             if not crd or crd["metadata"].get("uid") != present.uid or not decide(crd, timestamp(self._clock.now())):
                 raise _Unchanged
+            assert current is not None
+            self._store.note_own_change(current.decode(), crd, "status")
             return Update(self._store.canonical(crd))
 
         with contextlib.suppress(_Unchanged, KeyNotFound):

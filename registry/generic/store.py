@@ -442,6 +442,11 @@ class Store:
             manager = self.managers.of(request.version, self.subresource)
             manager.track(live, new, options.field_manager or request.manager)
 
+    def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
+        """Note on an object what the server itself has changed, as if it had come by a path."""
+        if self.managers is not None:
+            self.managers.of(self.kind.hub_version, subresource).track(live, new, rest.SERVER_MANAGER)
+
     async def _mutate(self, attributes: Attributes, obj: Object) -> None:
         entries = obj["metadata"].get("managedFields")
         await self.admission.mutate(attributes)
