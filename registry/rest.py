@@ -59,7 +59,8 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 class Request:
     """Who asks, in which namespace, in which version. `warn` adds a Warning to the answer.
 
-    manager: who writes, unless the options say it; the server itself where no client is named.
+    manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
+    call it, where rights to parts of an object hang on it.
     """
 
     user: UserInfo
@@ -67,6 +68,7 @@ class Request:
     warn: Callable[[str], None]
     namespace: str = ""
     manager: str = SERVER_MANAGER
+    verb: str = ""
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""

@@ -28,4 +28,5 @@ def write_request(request: web.BaseRequest, context: RequestContext, served: Ser
         warn=context.warnings.add,
         namespace=context.info.namespace,
         manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
+        verb=context.info.verb,
     )

@@ -7,6 +7,7 @@ from registry.core.namespaces import NAMESPACES
 from registry.generic.interpret import Operation, interpreted
 from registry.generic.provider import resource_of
 from registry.generic.store import Hooks
+from registry.resource import status_rights
 from registry.rest import Environment, Request
 from registry.validation import field
 from registry.validation.field import FieldError
@@ -23,7 +24,15 @@ Asks = Callable[[Object], str]
 
 def claim_hooks(environment: Environment) -> Hooks:
     """For the Store of claims: what they ask for when they are made, and what they get later."""
-    return Hooks(check=_check(environment, lambda claim: _request_path(claim, "spec.devices.requests")))
+    check_access = _check(environment, lambda claim: _request_path(claim, "spec.devices.requests"))
+
+    async def check(request: Request, subresource: str, obj: Object, old: Object | None) -> Sequence[FieldError]:
+        found = await check_access(request, subresource, obj, old)
+        if subresource != "status" or old is None:
+            return found
+        return [*found, *await status_rights.check(environment.authorizer, request, obj, old)]
+
+    return Hooks(check=check)
 
 
 def template_hooks(environment: Environment) -> Hooks:
