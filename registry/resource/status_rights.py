@@ -84,14 +84,11 @@ def _is_on_node(user: UserInfo, node: str) -> bool:
 
 def _node_of(allocation: Mapping[str, Any]) -> str:
     """The one node that an allocation is for, if it is for one."""
-    terms = (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms") or ()
-    if len(terms) != 1 or terms[0].get("matchExpressions"):
-        return ""
-    fields = terms[0].get("matchFields") or ()
-    if len(fields) != 1 or (fields[0].get("key"), fields[0].get("operator")) != ("metadata.name", "In"):
-        return ""
-    values = fields[0].get("values") or ()
-    return values[0] if len(values) == 1 else ""
+    match (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms"):
+        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(node)]}], **rest}]:
+            return "" if rest.get("matchExpressions") else node
+        case _:
+            return ""
 
 
 def _changed_drivers(status: Mapping[str, Any], before: Mapping[str, Any]) -> set[str]:
