@@ -42,11 +42,12 @@ async def decode_object(
     kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found.value, served)
     try:
         decoded = served.type.decode(found.value, text=found.text)
+        decoded.obj.setdefault("metadata", {})
+        hub = served.view.to_hub(decoded.obj)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
     _report((*found.strict_errors, *decoded.strict_errors), context, field_validation, (kind, expected))
-    decoded.obj.setdefault("metadata", {})
-    return served.view.to_hub(decoded.obj)
+    return hub
 
 
 class _Body(NamedTuple):

@@ -54,10 +54,11 @@ def from_json(text: bytes, served: Served[Any], report: Report) -> Object:
 
     try:
         decoded = _decoded(text, served)
+        hub = _to_hub(decoded.obj, served)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
     report.tell(decoded.strict_errors, shown)
-    return _to_hub(decoded.obj, served)
+    return hub
 
 
 def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Object:
@@ -68,10 +69,11 @@ def from_merged(value: Object, patch: Object, served: Served[Any], report: Repor
 
     try:
         decoded = served.type.convert(value)
+        hub = _to_hub(decoded.obj, served)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
     report.tell(decoded.strict_errors, shown)
-    return _to_hub(decoded.obj, served)
+    return hub
 
 
 def _to_hub(obj: Object, served: Served[Any]) -> Object:

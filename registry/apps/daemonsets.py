@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from registry import gonumbers
 from registry.core import pod_spec, pod_warnings, replicated
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
@@ -30,6 +31,7 @@ class DaemonSetStrategy(Strategy):
     """One pod at a time is replaced, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:
+        _template_generation(obj)
         spec = obj["spec"]
         pod_spec.default_template(spec["template"])
         spec.setdefault("revisionHistoryLimit", 10)
@@ -123,8 +125,9 @@ class DaemonSetStatusStrategy(StatusStrategy):
 
 
 def _template_generation(obj: Object) -> int:
-    text = (obj["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    """The count of an object; 0 when it has none. Raises DecodeError."""
+    text = (obj["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION)
+    return 0 if text is None else gonumbers.parse_int(text)
 
 
 def _count(obj: Object, generation: int) -> None:

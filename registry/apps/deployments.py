@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from registry import gonumbers
 from registry.core import pod_spec, replicated
 from registry.kind import Kind, Scale
+from registry.schema import DecodeError
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
 from registry.validation import field, int_or_percent, internal, status_counts, values
 from registry.validation.field import FieldError
@@ -11,6 +13,8 @@ from storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _RECREATE = "Recreate"
+_ROLLBACK = "deprecated.deployment.rollback.to"
+"""An annotation that once was a field: a revision to go back to."""
 _NO_STEPS = "may not be specified when strategy `type` is 'Recreate'"
 _COUNTS = (
     "observedGeneration",
@@ -35,6 +39,7 @@ class DeploymentStrategy(Strategy):
     """Annotations count for the generation as the spec does: they are copied to the replica sets."""
 
     def default(self, obj: Object) -> None:
+        _settle_rollback(obj)
         spec = obj["spec"]
         pod_spec.default_template(spec["template"])
         spec.setdefault("replicas", 1)
@@ -51,10 +56,10 @@ class DeploymentStrategy(Strategy):
         return super().is_changed(new, old) or annotations[0] != annotations[1]
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
+        return super().validate(context, obj) + _validate_spec(obj, context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
+        errors = super().validate_update(context, new, old) + _validate_spec(new, context, old["spec"])
         return errors + replicated.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -64,11 +69,26 @@ class DeploymentStrategy(Strategy):
         return replicated.warnings_on_update(new, old)
 
 
-def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+def _settle_rollback(obj: Object) -> None:
+    """Bring the annotation to the form in which it is printed. Raises DecodeError."""
+    annotations = obj["metadata"].get("annotations") or {}
+    text = annotations.get(_ROLLBACK)
+    if text:
+        try:
+            annotations[_ROLLBACK] = str(gonumbers.parse_int(text))
+        except DecodeError as exc:
+            raise DecodeError(f"failed to parse annotation[{_ROLLBACK}]={text} as int64: {exc.message}") from exc
+    elif text is not None:
+        del annotations[_ROLLBACK]
+
+
+def _validate_spec(obj: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+    spec = obj["spec"]
     errors = values.not_negative(spec, "spec", ("replicas",))
     errors += replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
     errors += _validate_strategy(spec["strategy"], "spec.strategy")
-    return errors + _validate_times(spec)
+    revision = int((obj["metadata"].get("annotations") or {}).get(_ROLLBACK, 0))
+    return errors + _validate_times(spec, revision)
 
 
 def _validate_strategy(strategy: Object, path: str) -> list[FieldError]:
@@ -92,9 +112,10 @@ def _validate_steps(steps: Object, path: str) -> list[FieldError]:
     return errors + int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
 
 
-def _validate_times(spec: Object) -> list[FieldError]:
-    names = ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
-    errors = values.not_negative(spec, "spec", names)
+def _validate_times(spec: Object, revision: int) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+    errors += values.not_negative({"version": revision}, "spec.rollback", ("version",))
+    errors += values.not_negative(spec, "spec", ("progressDeadlineSeconds",))
     deadline = spec["progressDeadlineSeconds"]
     if deadline <= spec.get("minReadySeconds", 0):
         errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))

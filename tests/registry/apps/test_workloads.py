@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from registry.apps.daemonsets import DAEMONSETS
 from registry.apps.deployments import DEPLOYMENTS
 from registry.apps.replicasets import REPLICASETS
 from registry.apps.statefulsets import STATEFULSETS
+from registry.schema import DecodeError
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 COUNT = "deprecated.daemonset.template.generation"
@@ -107,3 +110,18 @@ def test_daemon_sets_count_the_changes_of_their_template() -> None:
         (one["metadata"]["annotations"][COUNT], one["metadata"]["generation"]) for one in (old, same, changed, other)
     ]
     assert counts == [("1", 1), ("1", 1), ("2", 2), ("1", 2)]
+
+
+def test_a_count_of_templates_that_is_no_number_cannot_be_read() -> None:
+    with pytest.raises(DecodeError, match='parsing "x": invalid syntax'):
+        defaulted(DAEMONSETS, {"metadata": {"annotations": {COUNT: "x"}}})
+
+
+def test_a_rollback_is_a_number_of_a_revision() -> None:
+    rollback = "deprecated.deployment.rollback.to"
+
+    new = defaulted(DEPLOYMENTS, {"metadata": {"annotations": {rollback: "+5"}}})
+
+    assert new["metadata"]["annotations"] == {rollback: "5"}
+    with pytest.raises(DecodeError, match="failed to parse annotation"):
+        defaulted(DEPLOYMENTS, {"metadata": {"annotations": {rollback: "last"}}})
