@@ -1,5 +1,6 @@
 """What writing a service does besides: its addresses and ports are taken and given back, its endpoints go with it."""
 
+import logging
 from collections.abc import Mapping
 
 from registry import errors
@@ -16,6 +17,8 @@ from registry.networking.servicecidrs import SERVICECIDRS
 from registry.options import DeleteOptions
 from registry.rest import Environment, Request
 from storage.stored_object import StoredObject
+
+logger = logging.getLogger(__name__)
 
 _USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
 
@@ -49,3 +52,5 @@ async def _delete_endpoints(endpoints: Store, service: StoredObject) -> None:
         await endpoints.delete(request, name, DeleteOptions())
     except errors.NotFound:
         return
+    except errors.StatusError as exc:
+        logger.warning("endpoints %s of a deleted service stay: %s", service.key, exc)

@@ -55,7 +55,8 @@ class ClusterIPs:
     async def take(self, text: str, service: Object) -> None:
         """Take this very address for a service. Raises AddressError."""
         address = addresses.parse(text)
-        if not any(_usable(network, address) for network in await self._networks()):
+        is_known = _has(await self._networks(), address)
+        if not is_known and not _has(await self._networks(resource_version=None), address):
             raise AddressError("the provided network does not match the current range")
         await self.register(str(address), service)
 
@@ -127,9 +128,9 @@ class ClusterIPs:
             return True
         return False
 
-    async def _networks(self) -> Sequence[Network]:
+    async def _networks(self, *, resource_version: int | None = 0) -> Sequence[Network]:
         """The blocks of this family that are in use, each once."""
-        items = (await self._cidrs.list(self._request, ListOptions(resource_version=0))).items
+        items = (await self._cidrs.list(self._request, ListOptions(resource_version=resource_version))).items
         if len(self._read) > 2 * len(items):
             self._read.clear()
         return list(dict.fromkeys(network for item in items for network in self._networks_of(item)))
@@ -160,8 +161,8 @@ def _bounds(network: Network) -> tuple[int, int]:
     return int(network.network_address) + 1, last - 1 if network.version == 4 else last
 
 
-def _usable(network: Network, address: Address | None) -> bool:
-    return address is not None and address in network and _is_inside(network, address)
+def _has(networks: Sequence[Network], address: Address | None) -> bool:
+    return any(_is_inside(network, address) for network in networks)
 
 
 def _is_inside(network: Network, address: Address | None) -> bool:
