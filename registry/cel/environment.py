@@ -1,0 +1,86 @@
+"""Environments: what expressions of one place may refer to; they compile texts into programs.
+
+Must hold: an environment is made once and used for many expressions; a program can be evaluated any number of times,
+from anywhere, with variables of the declared names.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from registry.cel import checker, literals, standard, syntax
+from registry.cel.checker import Checked, Scope
+from registry.cel.declarations import STANDARD, merged
+from registry.cel.program import Compiler, Dispatch, Frame, Step
+from registry.cel.types import Function, Type
+
+CALL_LIMIT = 1_000_000
+"""What one evaluation may cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Functions, and what they do by overload."""
+
+    functions: Mapping[str, Function]
+    implementations: Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A compiled expression."""
+
+    checked: Checked
+    _step: Step
+
+    @property
+    def result(self) -> Type:
+        """The type of what it computes."""
+        return self.checked.result
+
+    def evaluate(self, variables: Mapping[str, Any], *, limit: int = CALL_LIMIT) -> tuple[Any, int]:
+        """The value, and what it has cost. Raises EvaluationError, CostExceeded."""
+        frame = Frame(variables, limit)
+        return self._step(frame), frame.cost
+
+    def within(self, frame: Frame) -> Any:
+        """The value, at the expense of another evaluation that has this one's variables."""
+        return self._step(frame)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """variables: types by name. objects: fields of object types by name of the type. raw_names: by type and field, the
+    name of a field in the data where that is no name in the language."""
+
+    variables: Mapping[str, Type]
+    objects: Mapping[str, Mapping[str, Type]]
+    libraries: tuple[Library, ...] = ()
+    raw_names: Mapping[tuple[str, str], str] | None = None
+
+    def compile(self, text: str) -> Program:
+        """Compile an expression. Raises Issue."""
+        checked = checker.check(syntax.parse(text), self._scope)
+        literals.check(checked)
+        step = Compiler(checked, self._dispatch, self.raw_names or {}).compiled(checked.tree.root)
+        return Program(checked, step)
+
+    @cached_property
+    def _scope(self) -> Scope:
+        functions = merged(STANDARD, *(library.functions for library in self.libraries))
+        return Scope(self.variables, functions, self.objects)
+
+    @cached_property
+    def _dispatch(self) -> Dispatch:
+        implementations = dict(standard.IMPLEMENTATIONS)
+        for library in self.libraries:
+            implementations.update(library.implementations)
+        return Dispatch(
+            {
+                one.id: (standard.kinds_of(one), implementations[one.id])
+                for function in self._scope.functions.values()
+                for one in function.overloads
+                if one.id in implementations
+            }
+        )

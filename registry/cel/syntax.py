@@ -1,0 +1,219 @@
+"""Syntax: from the text of an expression to its tree, macros expanded, by Google's parser.
+
+Must hold: an expression that cannot be read ends in SyntaxErrors with kube-apiserver's texts, never in anything else; a
+tree knows for each node where in the text it stands.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from registry.cel.wire import Envelope
+
+MACROS = ("optional", "two-var-comprehensions")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of an expression."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Node):
+    """A constant: None, bool, int, float, str, bytes, or a number without a sign (see `is_unsigned`)."""
+
+    value: Any
+    is_unsigned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ident(Node):
+    """A name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Node):
+    """A field of something, or (`is_test`) whether there is one."""
+
+    operand: Node
+    field: str
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """A function, an operator or a member of something."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    target: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral(Node):
+    """A list; elements at `optional` places may be left out."""
+
+    elements: tuple[Node, ...]
+    optional: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Node):
+    """A member of a map or of an object; of an object, the key is the name of a field."""
+
+    key: Node | str
+    value: Node
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MapLiteral(Node):
+    """A map."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLiteral(Node):
+    """An object of a named type."""
+
+    name: str
+    fields: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension(Node):
+    """What `all`, `exists`, `map` and their like turn into."""
+
+    variable: str
+    second: str
+    over: Node
+    accumulator: str
+    start: Node
+    condition: Node
+    step: Node
+    result: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A whole expression. `places` are offsets into the text, by node."""
+
+    text: str
+    root: Node
+    places: dict[int, int]
+
+
+class Issue(Exception):
+    """What is wrong with an expression, with a line for each mistake and the place of it."""
+
+
+def complain(text: str, mistakes: list[tuple[int, str]]) -> Issue:
+    """An Issue of mistakes by their offsets into the text."""
+    lines = []
+    for offset, message in sorted(mistakes, key=lambda one: one[0]):
+        start = text.rfind("\n", 0, max(offset, 0)) + 1
+        line = text.count("\n", 0, max(offset, 0)) + 1
+        column = offset - start
+        end = text.find("\n", start)
+        shown = text[start : end if end >= 0 else len(text)].replace("\t", " ")
+        lines.append(f"ERROR: <input>:{line}:{column + 1}: {message}\n | {shown}\n | {'.' * column}^")
+    return Issue("\n".join(lines))
+
+
+_STATUS = re.compile(r"^(INVALID_ARGUMENT: )?(?P<text>.*?)( \[INVALID_ARGUMENT\])?$", re.DOTALL)
+_SAME = {
+    "has() argument must be a field selection": "invalid argument to has() macro",
+}
+
+
+def parse(text: str) -> Tree:
+    """Read an expression. Raises Issue."""
+    try:
+        encoded = _parser().compile(text, disable_check=True).serialize()
+    except Exception as exc:
+        raise Issue(_as_known(str(exc))) from exc
+    message = Envelope.FromString(encoded).value
+    return Tree(text, _node(message.expr), dict(message.source_info.positions))
+
+
+def _as_known(complaint: str) -> str:
+    match = _STATUS.match(complaint)
+    text = match["text"] if match else complaint
+    for theirs, ours in _SAME.items():
+        text = text.replace(theirs, ours)
+    return text
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    from cel_expr_python import cel  # nobody waits for it who uses no expression
+
+    names = "".join(f'  - name: "{name}"\n' for name in MACROS)
+    return cel.NewEnv(config=cel.NewEnvConfigFromYaml(f"extensions:\n{names}"))
+
+
+def _node(message: Any) -> Node:
+    kind = message.WhichOneof("expr_kind")
+    return _READERS[kind](message.id, getattr(message, kind))
+
+
+def _literal(identity: int, message: Any) -> Node:
+    kind = message.WhichOneof("constant_kind")
+    value = None if kind in (None, "null_value") else getattr(message, kind)
+    return Literal(identity, value, kind == "uint64_value")
+
+
+def _select(identity: int, message: Any) -> Node:
+    return Select(identity, _node(message.operand), message.field, message.test_only)
+
+
+def _call(identity: int, message: Any) -> Node:
+    target = _node(message.target) if message.HasField("target") else None
+    return Call(identity, message.function, tuple(map(_node, message.args)), target)
+
+
+def _list(identity: int, message: Any) -> Node:
+    return ListLiteral(identity, tuple(map(_node, message.elements)), frozenset(message.optional_indices))
+
+
+def _struct(identity: int, message: Any) -> Node:
+    entries = tuple(map(_entry, message.entries))
+    if message.message_name:
+        return ObjectLiteral(identity, message.message_name, entries)
+    return MapLiteral(identity, entries)
+
+
+def _entry(message: Any) -> Entry:
+    key = message.field_key if message.WhichOneof("key_kind") == "field_key" else _node(message.map_key)
+    return Entry(message.id, key, _node(message.value), message.optional_entry)
+
+
+def _comprehension(identity: int, message: Any) -> Node:
+    return Comprehension(
+        identity,
+        message.iter_var,
+        message.iter_var2,
+        _node(message.iter_range),
+        message.accu_var,
+        _node(message.accu_init),
+        _node(message.loop_condition),
+        _node(message.loop_step),
+        _node(message.result),
+    )
+
+
+_READERS = {
+    "const_expr": _literal,
+    "ident_expr": lambda identity, message: Ident(identity, message.name),
+    "select_expr": _select,
+    "call_expr": _call,
+    "list_expr": _list,
+    "struct_expr": _struct,
+    "comprehension_expr": _comprehension,
+}

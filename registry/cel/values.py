@@ -1,0 +1,187 @@
+"""Values: what expressions compute with, beyond Python's own None, bool, int, float, str, bytes, list and dict.
+
+Pure. Must hold: values never change; two values are equal as CEL says (numbers by what they are worth, everything
+else only within its own sort).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.cel.types import Type
+
+MAX_INT, MIN_INT, MAX_UINT = 2**63 - 1, -(2**63), 2**64 - 1
+SECOND = 10**9
+"""Nanoseconds."""
+
+
+class EvaluationError(Exception):
+    """A value could not be computed; an expression may do without it (`||`, `&&`)."""
+
+
+class CostExceeded(Exception):
+    """An evaluation was ended because it cost too much."""
+
+
+class UInt(int):
+    """A number without a sign."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """Nanoseconds since 1970 in UTC."""
+
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """Nanoseconds."""
+
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """A value that may be missing."""
+
+    has_value: bool
+    value: Any = None
+
+
+NONE = Optional(False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type as a value."""
+
+    name: str
+
+
+class Opaque:
+    """Base of values with a type of their own: a quantity, an address, an authorizer. Equal as their class says.
+
+    type_name: that of its CEL type.
+    """
+
+    type_name = ""
+
+
+class UnorderedList(list[Any]):
+    """A list whose order does not count: equal when the same elements are in both (x-kubernetes-list-type: set, map).
+
+    `key_of` identifies an element: that of another list replaces it when lists are added.
+    """
+
+    def __init__(self, elements: Sequence[Any], key_of: Callable[[Any], Any]) -> None:
+        super().__init__(elements)
+        self.key_of = key_of
+
+    def added(self, others: Sequence[Any]) -> "UnorderedList":
+        """Both lists; an element of the other one takes the place of its like."""
+        merged = {self.key_of(element): element for element in self}
+        merged |= {self.key_of(element): element for element in others}
+        return UnorderedList(list(merged.values()), self.key_of)
+
+
+Kinds = Mapping[type, str]
+
+KINDS: Kinds = {
+    bool: "bool",
+    int: "int",
+    UInt: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    list: "list",
+    UnorderedList: "list",
+    dict: "map",
+    type(None): "null_type",
+    Timestamp: "google.protobuf.Timestamp",
+    Duration: "google.protobuf.Duration",
+    Optional: "optional_type",
+    TypeName: "type",
+}
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's type."""
+    found = KINDS.get(type(value))
+    if found is not None:
+        return found
+    name: str = getattr(value, "type_name", "")
+    return name or ("map" if isinstance(value, dict) else type(value).__name__)
+
+
+_NUMBERS = frozenset({int, UInt, float})
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same."""
+    kind, other_kind = type(one), type(other)
+    if kind in _NUMBERS and other_kind in _NUMBERS:
+        return bool(one == other)
+    if isinstance(one, list) and isinstance(other, list):
+        return _equal_lists(one, other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return len(one) == len(other) and all(
+            name in other and equal(value, other[name]) for name, value in one.items()
+        )
+    if kind is Optional and other_kind is Optional:
+        return one.has_value is other.has_value and equal(one.value, other.value)
+    return kind is other_kind and bool(one == other)
+
+
+def _equal_lists(one: list[Any], other: list[Any]) -> bool:
+    if len(one) != len(other):
+        return False
+    if isinstance(one, UnorderedList):
+        left = list(other)
+        return all(_take(left, element) for element in one)
+    return all(map(equal, one, other))
+
+
+def _take(elements: list[Any], wanted: Any) -> bool:
+    for index, element in enumerate(elements):
+        if equal(element, wanted):
+            del elements[index]
+            return True
+    return False
+
+
+def checked_int(value: int) -> int:
+    """A number that fits. Raises EvaluationError."""
+    if not MIN_INT <= value <= MAX_INT:
+        raise EvaluationError("integer overflow")
+    return value
+
+
+def checked_uint(value: int) -> UInt:
+    """A number that fits. Raises EvaluationError."""
+    if not 0 <= value <= MAX_UINT:
+        raise EvaluationError("unsigned integer overflow")
+    return UInt(value)
+
+
+def size_of(value: Any) -> int:
+    """How big a value is to somebody who goes through it; 1 for what has no parts."""
+    if isinstance(value, (str, bytes, list, dict)):
+        return len(value)
+    if isinstance(value, Optional) and value.has_value:
+        return size_of(value.value)
+    size: int = getattr(value, "size", 1)
+    return size
+
+
+def share(size: int, factor: float) -> int:
+    """A part of a size, rounded up."""
+    return math.ceil(size * factor)
+
+
+def runtime_type(of: Type) -> str:
+    """The name that `type(x)` gives to values of a type."""
+    return {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}.get(
+        of.name, of.name
+    )
