@@ -116,11 +116,11 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
         errors.with_errors,
-        parts.deadlines.with_deadline,
+        partial(parts.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
         partial(sending.with_sending, draining=parts.draining),
         authenticate,
         partial(impersonation.with_impersonation, impersonator=Impersonator(parts.authorizer)),
-        parts.flow_control.with_limits,
+        partial(parts.flow_control.with_limits, on_refused=partial(parts.requests.terminated, code=429)),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=parts.clock),
     ]

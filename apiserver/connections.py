@@ -58,7 +58,7 @@ class Sockets:
 class Connection(web.RequestHandler):
     """One client's connection."""
 
-    __slots__ = ("_has_read_certificate", "_sockets", "_user", "is_busy")
+    __slots__ = ("_has_read_certificate", "_sockets", "_user", "certificate_expires", "is_busy")
 
     def __init__(self, manager: web.Server, *, sockets: "Sockets", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
@@ -66,6 +66,8 @@ class Connection(web.RequestHandler):
         self._sockets = sockets
         self._has_read_certificate = False
         self._user: UserInfo | None = None
+        self.certificate_expires = 0.0
+        """When the client certificate ends; known when its user is."""
 
     @property
     def certificate_user(self) -> UserInfo | None:
@@ -109,7 +111,10 @@ class Connection(web.RequestHandler):
             return None
         encoded = tls.getpeercert(binary_form=True)
         subject = tls.getpeercert()
-        return client_certificates.user_of(subject, encoded) if encoded and subject else None
+        if not encoded or not subject:
+            return None
+        self.certificate_expires = ssl.cert_time_to_seconds(str(subject["notAfter"]))
+        return client_certificates.user_of(subject, encoded)
 
 
 class Connections(web.Server):

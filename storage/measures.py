@@ -64,9 +64,18 @@ class Histogram:
         self.counts = [0] * (len(bounds) + 1)
         self.sum: float = 0
 
-    def observe(self, value: float, times: int = 1) -> None:
+    def observe(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.sum += value
+
+    def observe_many(self, value: float, times: int) -> None:
         self.counts[bisect_left(self.bounds, value)] += times
         self.sum += value * times
+
+    @property
+    def total(self) -> int:
+        """How many values there were."""
+        return sum(self.counts)
 
     def reset(self) -> None:
         self.counts = [0] * len(self.counts)
@@ -160,13 +169,8 @@ class Measures:
     def __init__(self) -> None:
         self._sources: list[Callable[[], Iterable[AnyFamily]]] = []
 
-    def include(self, families: Iterable[AnyFamily]) -> None:
-        """Have these families published."""
-        known = tuple(families)
-        self._sources.append(lambda: known)
-
     def ask(self, source: Callable[[], Iterable[AnyFamily]]) -> None:
-        """Have families published that are made when somebody wants to see them."""
+        """Have families published, which may be made when somebody wants to see them."""
         self._sources.append(source)
 
     def families(self) -> Iterator[AnyFamily]:

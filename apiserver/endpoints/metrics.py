@@ -14,7 +14,7 @@ from apiserver.context import Handler, RequestContext
 from apiserver.endpoints import exposition
 from apiserver.endpoints.contents import takes_gzip
 from apiserver.metrics.monitoring import Monitoring
-from storage.measures import AnyFamily
+from storage.measures import AnyFamily, Kind
 
 _GZIP_WINDOW = 31
 
@@ -31,7 +31,8 @@ def _handler(families: Callable[[], Iterable[AnyFamily]], more: Callable[[], str
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if request.method == hdrs.METH_DELETE:
             for family in families():
-                family.reset()
+                if family.kind is not Kind.GAUGE:
+                    family.reset()
             return responses.text(context, "metrics reset\n")
         body = (exposition.text(families()) + more()).encode()
         response = responses.raw(context, body, content_type=exposition.CONTENT_TYPE)

@@ -46,6 +46,8 @@ def with_authentication(
             metrics.unauthenticated(clock.monotonic() - began, is_error=False)
             raise errors.Unauthorized
         metrics.authenticated(user, clock.monotonic() - began)
+        if connection.certificate_expires:
+            metrics.certificate_seen(connection.certificate_expires - clock.now())
         return await handler(request, context._replace(user=user))
 
     return authenticated

@@ -7,6 +7,7 @@ no such request is left.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -17,7 +18,13 @@ from registry import durations, errors
 from storage.clock import Clock
 from storage.tasks import Tasks
 
+OnExpired = Callable[[RequestContext], None]
+
 _NEVER = float("inf")
+
+
+def _nobody(_context: RequestContext) -> None:
+    """Tells nobody."""
 
 
 @dataclass(slots=True)
@@ -41,8 +48,8 @@ class Deadlines:
         self._wakes_at = _NEVER
         self._idle: asyncio.Event | None = None
 
-    def with_deadline(self, handler: Handler) -> Handler:
-        """Limit the time of a request."""
+    def with_deadline(self, handler: Handler, on_expired: OnExpired = _nobody) -> Handler:
+        """Limit the time of a request, and tell who wants to know when it is over."""
 
         async def limited(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             if context.info.is_long_running:
@@ -53,6 +60,7 @@ class Deadlines:
                 return await handler(request, context._replace(deadline=deadline))
             except asyncio.CancelledError:
                 if running.is_expired and running.task.uncancel() == 0:
+                    on_expired(context)
                     raise errors.Timeout("request did not complete within the allotted timeout") from None
                 raise
             finally:

@@ -3,11 +3,19 @@
 Reading and changing requests have limits of their own, long-running ones none, and system:masters always gets in.
 """
 
+from collections.abc import Callable
+
 from aiohttp import web
 
 from apiserver.context import Handler, RequestContext
 from registry import errors
 from registry.access.users import MASTERS
+
+OnRefused = Callable[[RequestContext], None]
+
+
+def _nobody(_context: RequestContext) -> None:
+    """Tells nobody."""
 
 
 class FlowControl:
@@ -17,8 +25,8 @@ class FlowControl:
         self._limits = {True: max_reading, False: max_changing}
         self._in_flight = {True: 0, False: 0}
 
-    def with_limits(self, handler: Handler) -> Handler:
-        """Refuse what is too much."""
+    def with_limits(self, handler: Handler, on_refused: OnRefused = _nobody) -> Handler:
+        """Refuse what is too much, and tell who wants to know."""
         in_flight, limits = self._in_flight, self._limits
 
         async def admitted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -26,6 +34,7 @@ class FlowControl:
                 return await handler(request, context)
             is_reading = context.info.is_reading
             if 0 < limits[is_reading] <= in_flight[is_reading] and MASTERS not in context.user.groups:
+                on_refused(context)
                 raise errors.TooManyRequests("Too many requests, please try again later.")
             in_flight[is_reading] += 1
             try:

@@ -10,6 +10,9 @@ from apiserver.metrics.requests import Recorder, RequestMetrics
 from registry.errors import StatusError
 from storage.clock import Clock
 
+_UNANSWERED = 0
+"""Of a request that was ended before it had an answer: its client is gone, or its time was up."""
+
 
 def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> Handler:
     """Record what requests there are, and how they end."""
@@ -23,7 +26,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
             return await _long_running(request, context, handler, recorder)
         if recorder.bodies is not None and request.content_length is not None:
             recorder.bodies.observe(request.content_length)
-        status, size = 500, 0
+        status, size = _UNANSWERED, 0
         try:
             response = await handler(request, context)
             status = response.status
@@ -32,8 +35,12 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
         except StatusError as failure:
             status = failure.code
             raise
+        except Exception:
+            status = 500
+            raise
         finally:
-            recorder.record(status, clock.monotonic() - context.received, size)
+            if status != _UNANSWERED:
+                recorder.record(status, clock.monotonic() - context.received, size)
 
     async def _long_running(
         request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: Recorder

@@ -10,62 +10,82 @@ from registry.access.authorizer import Attributes, Authorizer, Decision, Rules, 
 from registry.access.users import UserInfo
 from storage import measures
 from storage.clock import Clock
-from storage.measures import AnyFamily
+from storage.measures import AnyFamily, Family, Histogram
 
 _BOUNDS = tuple(0.001 * 2**power for power in range(15))
+_HOUR, _DAY = 3600, 86400
+_EXPIRATIONS = (
+    *(0, _HOUR / 2, _HOUR, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR),
+    *(_DAY * days for days in (1, 2, 4, 7, 30, 90, 180, 360)),
+)
 _KNOWN = frozenset({"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"})
-_RESULTS = {Verdict.ALLOW: "allowed", Verdict.DENY: "denied", Verdict.NO_OPINION: "no-opinion"}
-_FAILED = "error"
+_REFUSALS = {Verdict.DENY: "denied", Verdict.NO_OPINION: "no-opinion"}
 
 
 class AccessMetrics:
-    """Of one server."""
+    """Of one server. Attempts are what durations have counted, so that nothing is counted twice."""
 
     def __init__(self) -> None:
         self._users = measures.counter(
             "authenticated_user_requests", "Requests of authenticated users, by name.", labels=("username",)
         )
-        self._attempts = measures.counter(
-            "authentication_attempts", "Attempts to authenticate, by result.", labels=("result",)
-        )
-        self._durations = measures.histogram(
+        self._authentications = measures.histogram(
             "authentication_duration_seconds",
             "How long authentication took, by result.",
             labels=("result",),
             bounds=_BOUNDS,
         )
-        self._decisions = measures.counter(
-            "authorization_attempts_total", "Attempts to authorize, by result.", labels=("result",)
-        )
-        self._decision_durations = measures.histogram(
+        self._decisions = measures.histogram(
             "authorization_duration_seconds",
             "How long authorization took, by result.",
             labels=("result",),
             bounds=_BOUNDS,
         )
+        self._certificates = measures.histogram(
+            "apiserver_client_certificate_expiration_seconds",
+            "How long the client certificates of requests are still good.",
+            bounds=_EXPIRATIONS,
+        )
+        self._others = self._users.of("other")
+        self._succeeded = self._authentications.of("success")
+        self._allowed = self._decisions.of("allowed")
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        return self._users, self._attempts, self._durations, self._decisions, self._decision_durations
+        yield from (self._users, self._authentications, self._decisions, self._certificates)
+        yield _attempts("authentication_attempts", "Attempts to authenticate, by result.", self._authentications)
+        yield _attempts("authorization_attempts_total", "Attempts to authorize, by result.", self._decisions)
 
     def authenticated(self, user: UserInfo, seconds: float) -> None:
         """Somebody has said who they are, and it is true."""
-        self._users.of(_shown(user.name)).add()
-        self._tried("success", seconds)
+        self._succeeded.observe(seconds)
+        name = user.name
+        if name in _KNOWN or "@" in name:
+            self._users.of(name if name in _KNOWN else "email_id").add()
+        else:
+            self._others.value += 1
 
     def unauthenticated(self, seconds: float, *, is_error: bool) -> None:
         """Somebody has not said who they are, or (an error) something that is not true."""
-        self._tried(_FAILED if is_error else "failure", seconds)
+        self._authentications.of("error" if is_error else "failure").observe(seconds)
+
+    def certificate_seen(self, seconds: float) -> None:
+        """A request has come with a client certificate that is good for so long."""
+        self._certificates.of().observe(seconds)
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """An authorizer has answered."""
-        result = _FAILED if decision.error else _RESULTS[decision.verdict]
-        self._decisions.of(result).add()
-        self._decision_durations.of(result).observe(seconds)
+        if decision.verdict is Verdict.ALLOW:
+            self._allowed.observe(seconds)
+        else:
+            self._decisions.of("error" if decision.error else _REFUSALS[decision.verdict]).observe(seconds)
 
-    def _tried(self, result: str, seconds: float) -> None:
-        self._attempts.of(result).add()
-        self._durations.of(result).observe(seconds)
+
+def _attempts(name: str, documentation: str, durations: Family[Histogram]) -> AnyFamily:
+    attempts = measures.counter(name, documentation, labels=("result",))
+    for (result,), series in durations.series.items():
+        attempts.of(result).add(series.total)
+    return attempts
 
 
 class MeasuredAuthorizer:
@@ -84,9 +104,3 @@ class MeasuredAuthorizer:
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
         return await self._authorizer.rules_for(user, namespace)
-
-
-def _shown(name: str) -> str:
-    if name in _KNOWN:
-        return name
-    return "email_id" if "@" in name else "other"

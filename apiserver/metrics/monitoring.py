@@ -18,6 +18,6 @@ class Monitoring:
         self.health = HealthMetrics()
         """Told at a path of their own."""
         self.measures = Measures()
-        for families in (self.access, self.admission, self.latencies):
-            self.measures.include(families.families())
+        for recorded in (self.access, self.admission, self.latencies):
+            self.measures.ask(recorded.families)
         self.measures.ask(program.versions)

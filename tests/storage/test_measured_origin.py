@@ -1,0 +1,46 @@
+import pytest
+
+from storage.clock import ManualClock
+from storage.errors import KeyNotFound
+from storage.factory import StorageConfig, StorageFactory
+from storage.interface import ListOptions, Resource
+from storage.measured_origin import Latencies
+from storage.measures import Histogram
+
+PODS = Resource(group="", resource="pods", namespaced=True)
+EVENTS = Resource(group="", resource="events", namespaced=True)
+
+
+def requests(latencies: Latencies) -> dict[tuple[str, ...], int]:
+    (durations,) = [family for family in latencies.families() if family.name == "etcd_request_duration_seconds"]
+    return {labels: series.total for labels, series in durations.series.items() if isinstance(series, Histogram)}
+
+
+async def test_requests_to_a_store_are_recorded_even_if_they_fail() -> None:
+    latencies = Latencies()
+
+    async with StorageFactory(StorageConfig(), clock=ManualClock(), latencies=latencies) as factory:
+        storage = factory.storage_for(EVENTS)
+        await storage.create("default/a", {"metadata": {"name": "a", "namespace": "default"}})
+        await storage.get_list("default/", ListOptions())
+        with pytest.raises(KeyNotFound):
+            await storage.get("default/b")
+
+    assert requests(latencies) == {
+        ("", "create", "events"): 1,
+        ("", "list", "events"): 1,
+        ("", "get", "events"): 1,
+    }
+
+
+async def test_what_a_cache_answers_is_no_request_to_the_store() -> None:
+    latencies = Latencies()
+
+    async with StorageFactory(StorageConfig(), clock=ManualClock(), latencies=latencies) as factory:
+        storage = factory.storage_for(PODS)
+        await storage.wait_until_ready()
+        before = requests(latencies)
+        await storage.get_list("", ListOptions(resource_version=0))
+        after = requests(latencies)
+
+    assert before == after
