@@ -77,6 +77,14 @@ def check_signature(request: "CertificateSigningRequest") -> None:
     raise PemError("crypto/rsa: verification error" if is_rsa else "x509: ECDSA verification failure")
 
 
+def common_name(request: "CertificateSigningRequest") -> str:
+    """Whom a request is for; empty when it does not say."""
+    from cryptography.x509.oid import NameOID
+
+    found = request.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(found[-1].value) if found else ""
+
+
 def organizations(request: "CertificateSigningRequest") -> Sequence[str]:
     """The organizations of the subject: a user's groups."""
     from cryptography.x509.oid import NameOID

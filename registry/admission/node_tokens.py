@@ -1,0 +1,126 @@
+"""Tokens that kubelets ask for: bound to a pod that runs on their node, and for an audience that the pod mentions.
+
+A pod mentions the audiences of its projected tokens, and those of the CSI drivers behind its volumes.
+"""
+
+from registry import errors, objects
+from registry.access.authorizer import Attributes as Question
+from registry.access.authorizer import Authorizer
+from registry.admission import refusals
+from registry.admission.cached import Cached
+from registry.admission.interface import Attributes
+from registry.core.nodes import NODES
+from registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from registry.core.persistentvolumes import PERSISTENTVOLUMES
+from registry.core.pods import PODS
+from registry.generic.provider import resource_of
+from registry.kind import Kind
+from registry.quoting import quote
+from registry.rest import Foundation
+from registry.storageclasses.csidrivers import CSIDRIVERS
+from storage.stored_object import Object
+
+_VERB = "request-serviceaccounts-token-audience"
+
+
+def _as_it_is(obj: Object) -> Object:
+    return obj
+
+
+class NodeObjects:
+    """The objects that decide about a node's requests, as they are in the caches."""
+
+    def __init__(self, given: Foundation) -> None:
+        self.authorizer: Authorizer = given.authorizer
+        self.pods = self._cached(given, PODS)
+        self.nodes = self._cached(given, NODES)
+        self.claims = self._cached(given, PERSISTENTVOLUMECLAIMS)
+        self.volumes = self._cached(given, PERSISTENTVOLUMES)
+        self.drivers = self._cached(given, CSIDRIVERS)
+
+    @staticmethod
+    def _cached(given: Foundation, kind: Kind) -> Cached[Object]:
+        return Cached(given.storage_for(resource_of(kind)), kind.resource, _as_it_is)
+
+    async def pod(self, namespace: str, name: str) -> Object:
+        """A pod. Raises NotFound."""
+        found = await self.pods.get(f"{namespace}/{name}")
+        if found is None:
+            raise errors.NotFound(PODS.resource, name)
+        return found
+
+    async def node(self, name: str) -> Object:
+        """A node. Raises NotFound."""
+        found = await self.nodes.get(name)
+        if found is None:
+            raise errors.NotFound(NODES.resource, name)
+        return found
+
+
+async def admit(known: NodeObjects, attributes: Attributes, node: str) -> None:
+    """Refuse a token that the node has no use for."""
+    assert attributes.obj is not None
+    reference = objects.get(attributes.obj, "spec.boundObjectRef") or {}
+    is_pod = reference.get("apiVersion") == "v1" and reference.get("kind") == "Pod"
+    if not is_pod or not reference.get("name"):
+        raise refusals.forbidden(attributes, "node requested token not bound to a pod")
+    uid = reference.get("uid", "")
+    if not uid:
+        raise refusals.forbidden(attributes, "node requested token with a pod binding without a uid")
+    pod = await known.pod(attributes.namespace, reference["name"])
+    if uid != pod["metadata"]["uid"]:
+        raise refusals.forbidden(
+            attributes,
+            f"the UID in the bound object reference ({uid}) does not match the UID in record. "
+            "The object might have been deleted and then recreated",
+        )
+    if objects.get(pod, "spec.nodeName", "") != node:
+        raise refusals.forbidden(attributes, "node requested token bound to a pod scheduled on a different node")
+    await _admit_audience(known, attributes, pod)
+
+
+async def _admit_audience(known: NodeObjects, attributes: Attributes, pod: Object) -> None:
+    assert attributes.obj is not None
+    audiences = objects.get(attributes.obj, "spec.audiences", ())
+    if len(audiences) > 1:
+        raise refusals.forbidden(attributes, "node may only request 0 or 1 audiences")
+    audience = audiences[0] if audiences else ""
+    if await _mentions(known, pod, audience):
+        return
+    question = Question(
+        user=attributes.user,
+        verb=_VERB,
+        version="v1",
+        resource=audience,
+        namespace=attributes.namespace,
+        name=attributes.name,
+    )
+    if not (await known.authorizer.authorize(question)).is_allowed:
+        why = f"{attributes.user.name} is not authorized to request tokens for this audience"
+        raise refusals.forbidden(attributes, f"audience {quote(audience)} not found in pod spec volume, {why}")
+
+
+async def _mentions(known: NodeObjects, pod: Object, audience: str) -> bool:
+    for volume in objects.get(pod, "spec.volumes", ()):
+        tokens = [one.get("serviceAccountToken") for one in objects.get(volume, "projected.sources", ())]
+        if any(token is not None and token.get("audience", "") == audience for token in tokens):
+            return True
+        driver = await known.drivers.get(name) if (name := await _driver_of(known, pod, volume)) else None
+        requests = objects.get(driver, "spec.tokenRequests", ()) if driver is not None else ()
+        if any(request.get("audience", "") == audience for request in requests):
+            return True
+    return False
+
+
+async def _driver_of(known: NodeObjects, pod: Object, volume: Object) -> str:
+    """The CSI driver behind a volume of a pod; empty when there is none."""
+    claim: str = objects.get(volume, "persistentVolumeClaim.claimName", "")
+    if objects.get(volume, "ephemeral.volumeClaimTemplate") is not None:
+        claim = f"{pod['metadata']['name']}-{volume.get('name', '')}"
+    if not claim:
+        driver: str = objects.get(volume, "csi.driver", "")
+        return driver
+    found = await known.claims.get(f"{pod['metadata']['namespace']}/{claim}")
+    bound = objects.get(found, "spec.volumeName", "") if found is not None else ""
+    behind = await known.volumes.get(bound) if bound else None
+    return str(objects.get(behind, "spec.csi.driver", "")) if behind is not None else ""
