@@ -1,15 +1,24 @@
 """DefaultStorageClass: a claim that asks for no class gets the default one, if there is one."""
 
+from typing import NamedTuple
+
+from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
-from registry.generic.interpret import Operation as Reading
-from registry.generic.interpret import interpreted
 from registry.names import GroupResource
 from registry.storageclasses.storageclasses import BETA_IS_DEFAULT, CLASS_ANNOTATION, IS_DEFAULT
-from storage.interface import ListOptions, Storage
+from storage.interface import Storage
 from storage.stored_object import Object
 
 _CLAIMS = GroupResource("", "persistentvolumeclaims")
 _CLASSES = GroupResource("storage.k8s.io", "storageclasses")
+
+
+class _Class(NamedTuple):
+    """What matters of a storage class."""
+
+    name: str
+    created: str
+    is_default: bool
 
 
 class DefaultStorageClass(Plugin):
@@ -19,7 +28,7 @@ class DefaultStorageClass(Plugin):
     operations = frozenset({Operation.CREATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes = classes
+        self._classes = Cached(classes, _CLASSES, _class)
 
     async def mutate(self, attributes: Attributes) -> None:
         if attributes.resource != _CLAIMS or attributes.subresource:
@@ -34,13 +43,13 @@ class DefaultStorageClass(Plugin):
             spec["storageClassName"] = name
 
     async def _default(self) -> str:
-        listing = self._classes.get_list("", ListOptions(resource_version=0))
-        items = (await interpreted(listing, Reading(_CLASSES, "list"))).items
-        defaults = [metadata for item in items if _is_default(metadata := item.decode()["metadata"])]
-        newest = max((metadata["creationTimestamp"] for metadata in defaults), default="")
-        return min((one["name"] for one in defaults if one["creationTimestamp"] == newest), default="")
+        defaults = [one for one in await self._classes.list() if one.is_default]
+        newest = max((one.created for one in defaults), default="")
+        return min((one.name for one in defaults if one.created == newest), default="")
 
 
-def _is_default(metadata: Object) -> bool:
+def _class(obj: Object) -> _Class:
+    metadata = obj["metadata"]
     annotations = metadata.get("annotations") or {}
-    return any(annotations.get(name) == "true" for name in (IS_DEFAULT, BETA_IS_DEFAULT))
+    is_default = any(annotations.get(name) == "true" for name in (IS_DEFAULT, BETA_IS_DEFAULT))
+    return _Class(metadata["name"], metadata["creationTimestamp"], is_default)

@@ -1,9 +1,9 @@
 """PersistentVolumeClaimResize: a claim grows only when it is bound and its class lets volumes grow."""
 
-from registry import errors, objects
+from registry import objects
+from registry.admission import refusals
+from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
-from registry.generic.interpret import Operation as Reading
-from registry.generic.interpret import interpreted
 from registry.names import GroupResource
 from registry.schema import quantity
 from registry.storageclasses.storageclasses import CLASS_ANNOTATION
@@ -25,7 +25,7 @@ class PersistentVolumeClaimResize(Plugin):
     operations = frozenset({Operation.UPDATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes = classes
+        self._classes = Cached(classes, _CLASSES, lambda obj: bool(obj.get("allowVolumeExpansion")))
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.resource != _CLAIMS or attributes.subresource:
@@ -36,18 +36,12 @@ class PersistentVolumeClaimResize(Plugin):
         if _size(new) <= _size(old):
             return
         if objects.get(old, "status.phase") != "Bound":
-            raise errors.Forbidden(_CLAIMS, attributes.name, why=_NOT_BOUND)
+            raise refusals.forbidden(attributes, _NOT_BOUND)
         if _class(new) != _class(old) or not await self._grows(_class(new)):
-            raise errors.Forbidden(_CLAIMS, attributes.name, why=_NOT_GROWING)
+            raise refusals.forbidden(attributes, _NOT_GROWING)
 
     async def _grows(self, name: str) -> bool:
-        if not name:
-            return False
-        try:
-            found = await interpreted(self._classes.get(name, resource_version=0), Reading(_CLASSES, "get", name))
-        except errors.NotFound:
-            return False
-        return bool(found.decode().get("allowVolumeExpansion"))
+        return bool(name and await self._classes.get(name))
 
 
 def _size(claim: Object) -> int:

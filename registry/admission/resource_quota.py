@@ -8,6 +8,7 @@ none. What is charged stays so when the write fails later: as everywhere, a cont
 from collections.abc import Mapping, Sequence
 
 from registry import errors
+from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Plugin
 from registry.generic.interpret import Operation as Reading
 from registry.generic.interpret import interpreted
@@ -19,7 +20,7 @@ from registry.quota.evaluators import Evaluator, ObjectCounts, count_name
 from registry.quota.pods import Pods
 from registry.quota.services import Services
 from storage.clock import Clock
-from storage.interface import ListOptions, Storage, Update
+from storage.interface import Storage, Update
 from storage.stored_object import Object, StoredObject
 
 _QUOTAS = GroupResource("", "resourcequotas")
@@ -57,6 +58,7 @@ class ResourceQuota(Plugin):
 
     def __init__(self, quotas: Storage, clock: Clock) -> None:
         self._quotas = quotas
+        self._known = Cached(quotas, _QUOTAS, lambda obj: obj)
         self._clock = clock
 
     async def validate(self, attributes: Attributes) -> None:
@@ -68,15 +70,14 @@ class ResourceQuota(Plugin):
         found = await self._concerned(attributes, evaluator)
         await self._charge_all(found, evaluator, attributes)
 
-    async def _concerned(self, attributes: Attributes, evaluator: Evaluator) -> Sequence[StoredObject]:
-        """The quotas that look at the object."""
+    async def _concerned(self, attributes: Attributes, evaluator: Evaluator) -> Sequence[str]:
+        """The keys of the quotas that look at the object."""
         assert attributes.obj is not None
-        listing = self._quotas.get_list(f"{attributes.namespace}/", ListOptions(resource_version=0))
-        items = (await interpreted(listing, Reading(_QUOTAS, "list"))).items
-        return [item for item in items if charging.looks_at(item.decode(), evaluator, attributes.obj)]
+        quotas = await self._known.list(f"{attributes.namespace}/")
+        return [_key(quota) for quota in quotas if charging.looks_at(quota, evaluator, attributes.obj)]
 
-    async def _charge_all(self, quotas: Sequence[StoredObject], evaluator: Evaluator, attributes: Attributes) -> None:
-        charged: list[tuple[StoredObject, Amounts]] = []
+    async def _charge_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
+        charged: list[tuple[str, Amounts]] = []
         try:
             for quota in quotas:
                 taken = await self._charge(quota, evaluator, attributes)
@@ -86,7 +87,7 @@ class ResourceQuota(Plugin):
                 await self._give_back(known, returned)
             raise
 
-    async def _charge(self, quota: StoredObject, evaluator: Evaluator, attributes: Attributes) -> Amounts:
+    async def _charge(self, quota: str, evaluator: Evaluator, attributes: Attributes) -> Amounts:
         """Take what the write needs, and say what it was."""
         taken: Amounts = {}
 
@@ -100,13 +101,13 @@ class ResourceQuota(Plugin):
             return Update(obj)
 
         try:
-            updating = self._quotas.guaranteed_update(quota.key, charged, suggestion=quota)
-            await interpreted(updating, Reading(_QUOTAS, "update", quota.key))
+            updating = self._quotas.guaranteed_update(quota, charged)
+            await interpreted(updating, Reading(_QUOTAS, "update", quota))
         except errors.NotFound:
             return {}
         return {} if attributes.is_dry_run else taken
 
-    async def _give_back(self, quota: StoredObject, taken: Amounts) -> None:
+    async def _give_back(self, quota: str, taken: Amounts) -> None:
         async def returned(current: StoredObject | None) -> Update:
             assert current is not None
             obj = current.decode()
@@ -116,10 +117,14 @@ class ResourceQuota(Plugin):
         if not taken:
             return
         try:
-            updating = self._quotas.guaranteed_update(quota.key, returned)
-            await interpreted(updating, Reading(_QUOTAS, "update", quota.key))
+            updating = self._quotas.guaranteed_update(quota, returned)
+            await interpreted(updating, Reading(_QUOTAS, "update", quota))
         except errors.NotFound:
             return
+
+
+def _key(quota: Object) -> str:
+    return f"{quota['metadata']['namespace']}/{quota['metadata']['name']}"
 
 
 def _used(quota: Object) -> Amounts:

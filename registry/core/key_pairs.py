@@ -1,12 +1,9 @@
 """Pairs of a certificate and its key in PEM: what is wrong with one, in Go's words. Pure."""
 
-import re
 from collections.abc import Sequence
 
-from cryptography import x509
-from cryptography.hazmat.primitives import serialization
+from registry.certificates import pem
 
-_BLOCK = re.compile(rb"-----BEGIN ([^\r\n-]+)-----\r?\n.*?-----END \1-----", re.DOTALL)
 _CERTIFICATE = "CERTIFICATE"
 _KEY = "PRIVATE KEY"
 _SKIPPED = "after skipping PEM blocks of the following types: [{}]"
@@ -14,18 +11,14 @@ _SKIPPED = "after skipping PEM blocks of the following types: [{}]"
 
 def describe(certificate: bytes, key: bytes) -> str:
     """What is wrong with a pair; empty when it fits."""
-    certificates, keys = _blocks(certificate), _blocks(key)
-    chain = [block for kind, block in certificates if kind == _CERTIFICATE]
+    certificates, keys = list(pem.blocks(certificate)), list(pem.blocks(key))
+    chain = [block.content for block in certificates if block.type == _CERTIFICATE]
     if not chain:
-        return _no_certificate([kind for kind, _ in certificates])
-    found = next((block for kind, block in keys if kind == _KEY or kind.endswith(f" {_KEY}")), None)
+        return _no_certificate([block.type for block in certificates])
+    found = next((block.content for block in keys if block.type == _KEY or block.type.endswith(f" {_KEY}")), None)
     if found is None:
-        return _no_key([kind for kind, _ in keys])
+        return _no_key([block.type for block in keys])
     return _mismatch(chain[0], found)
-
-
-def _blocks(text: bytes) -> list[tuple[str, bytes]]:
-    return [(match[1].decode(errors="replace"), match[0]) for match in _BLOCK.finditer(text)]
 
 
 def _no_certificate(skipped: Sequence[str]) -> str:
@@ -49,12 +42,15 @@ def _no_key(skipped: Sequence[str]) -> str:
 
 
 def _mismatch(certificate: bytes, key: bytes) -> str:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import serialization
+
     try:
-        public = x509.load_pem_x509_certificate(certificate).public_key()
+        public = x509.load_der_x509_certificate(certificate).public_key()
     except ValueError:
         return "x509: malformed certificate"
     try:
-        private = serialization.load_pem_private_key(key, None)
+        private = serialization.load_der_private_key(key, None)
     except (ValueError, TypeError):
         return "tls: failed to parse private key"
     known = private.public_key()

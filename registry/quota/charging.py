@@ -6,7 +6,8 @@ limits lets nothing through.
 
 from collections.abc import Collection, Sequence
 
-from registry import errors, objects
+from registry import objects
+from registry.admission import refusals
 from registry.admission.interface import Attributes, Operation
 from registry.quota import amounts
 from registry.quota.amounts import Amounts
@@ -28,15 +29,17 @@ def charge(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now: 
     used = amounts.parsed(objects.get(quota, "status.used"))
     limited = evaluator.names(hard)
     if missing := evaluator.missing(limited, attributes.obj):
-        raise _forbidden(attributes, f"failed quota: {name}: {missing}")
+        raise refusals.forbidden(attributes, f"failed quota: {name}: {missing}")
     if any(one not in used for one in limited):
-        raise _forbidden(attributes, f"status unknown for quota: {name}, resources: {','.join(sorted(limited))}")
+        raise refusals.forbidden(
+            attributes, f"status unknown for quota: {name}, resources: {','.join(sorted(limited))}"
+        )
     growth = _growth(quota, evaluator, attributes, now=now)
     taken = {one: amount for one, amount in growth.items() if one in hard and amount.digits}
     total = amounts.added(used, taken)
     exceeded = [one for one in taken if total[one].nanos > hard[one].nanos]
     if exceeded and attributes.subresource != "status":
-        raise _forbidden(attributes, _exceeded(name, exceeded, (taken, used, hard)))
+        raise refusals.forbidden(attributes, _exceeded(name, exceeded, (taken, used, hard)))
     return taken
 
 
@@ -47,7 +50,7 @@ def _growth(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now:
     usage = evaluator.usage(obj, now=now)
     if negative := [name for name, amount in usage.items() if amount.digits < 0]:
         why = f"quota usage is negative for resource(s): {','.join(sorted(negative))}"
-        raise _forbidden(attributes, why)
+        raise refusals.forbidden(attributes, why)
     if attributes.operation is Operation.UPDATE and old is not None and looks_at(quota, evaluator, old):
         return amounts.grown(usage, evaluator.usage(old, now=now))
     return usage
@@ -62,7 +65,3 @@ def _scopes(quota: Object) -> Sequence[Scope]:
 def _exceeded(name: str, names: Collection[str], shown: tuple[Amounts, Amounts, Amounts]) -> str:
     requested, used, limited = (amounts.told(one, names) for one in shown)
     return f"exceeded quota: {name}, requested: {requested}, used: {used}, limited: {limited}"
-
-
-def _forbidden(attributes: Attributes, why: str) -> errors.Forbidden:
-    return errors.Forbidden(attributes.resource, attributes.name, why=why)
