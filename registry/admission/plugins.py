@@ -32,6 +32,7 @@ from registry.admission.limit_ranger import LimitRanger
 from registry.admission.namespace_auto_provision import NamespaceAutoProvision
 from registry.admission.namespace_exists import NamespaceExists
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
+from registry.admission.node_restriction import NodeRestriction
 from registry.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.pod_security import PodSecurity
@@ -112,7 +113,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("LimitPodHardAntiAffinityTopology", lambda _given: LimitPodHardAntiAffinityTopology(), is_default=False),
     Row("LimitRanger", lambda given: LimitRanger(_storage(given, LIMITRANGES))),
     Row("ServiceAccount", lambda given: ServiceAccount(_storage(given, SERVICEACCOUNTS), given.clock)),
-    Row("NodeRestriction", is_default=False),
+    Row("NodeRestriction", NodeRestriction, is_default=False),
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
     Row("ImagePolicyWebhook", is_default=False),
