@@ -1,0 +1,228 @@
+"""Logs, streams and proxies: requests that go on to kubelets and pods."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+
+from apiserver.backends import Backends
+from apiserver.context import RequestContext
+from apiserver.handlers import reverse_proxy
+from apiserver.server import Server
+from apiserver.settings import Settings
+from registry.locations import Location, Passage
+from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, listening, read_answer, running
+
+POD = "/api/v1/namespaces/default/pods/p"
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def talking(talk: Talk, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """A port behind which somebody talks."""
+    server = await asyncio.start_server(talk, LOOPBACK, 0, ssl=tls)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def read_head(reader: asyncio.StreamReader) -> str:
+    return (await reader.readuntil(b"\r\n\r\n")).decode()
+
+
+class Kubelet:
+    """Has one log, refuses some, and shouts back on streams."""
+
+    def __init__(self) -> None:
+        self.heads: list[str] = []
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await read_head(reader)
+        self.heads.append(head)
+        if "Upgrade: SPDY/3.1" in head:
+            writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+            while words := await reader.read(1024):
+                writer.write(words.upper())
+        elif "Upgrade:" in head:
+            writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno")
+        elif "tailLines=7" in head:
+            writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 7\r\n\r\nno such")
+        else:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: x\r\nContent-Length: 6\r\n\r\nlines\n")
+        await writer.drain()
+        writer.close()
+
+
+def starting(directory: Path) -> AbstractAsyncContextManager[Server]:
+    """A server where pods need no accounts."""
+    return running(directory, disable_admission_plugins=("ServiceAccount",))
+
+
+@asynccontextmanager
+async def with_kubelet(directory: Path) -> AsyncIterator[tuple[Server, Kubelet]]:
+    """A server with a pod on a node, whose kubelet listens."""
+    kubelet = Kubelet()
+    async with starting(directory) as server:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(server.pki.server.certificate, server.pki.server.key)
+        async with talking(kubelet.talk, tls) as port:
+            await put_on_node(server, port)
+            yield server, kubelet
+
+
+async def put_on_node(server: Server, port: int) -> None:
+    status = {
+        "addresses": [{"type": "InternalIP", "address": LOOPBACK}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
+    }
+    await request(server, "/api/v1/nodes", {"metadata": {"name": "n"}})
+    await request(server, "/api/v1/nodes/n/status", {"status": status}, method="PATCH")
+    spec = {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}
+    made = await request(server, POD.removesuffix("/p"), {"metadata": {"name": "p"}, "spec": spec})
+    assert made.status == 201, made.text
+
+
+async def request(server: Server, path: str, body: Any = None, *, method: str = "") -> Answer:
+    headers = {"Content-Type": "application/merge-patch+json"} if method == "PATCH" else {}
+    data = orjson.dumps(body) if body is not None else b""
+    method = method or ("POST" if body is not None else "GET")
+    return await ask(server.secure.port, path, method=method, headers=headers, body=data, tls=as_admin(server))
+
+
+async def test_a_log_is_that_of_the_kubelet(tmp_path: Path) -> None:
+    async with with_kubelet(tmp_path) as (server, kubelet):
+        answer = await request(server, f"{POD}/log?tailLines=3&timestamps=true")
+
+    assert (answer.status, answer.headers["content-type"], answer.text) == (200, "text/plain", "lines\n")
+    assert kubelet.heads[0].startswith("GET /containerLogs/default/p/c?tailLines=3&timestamps=true HTTP/1.1")
+
+
+async def test_a_kubelet_that_refuses_is_told_in_a_status(tmp_path: Path) -> None:
+    async with with_kubelet(tmp_path) as (server, _kubelet):
+        answer = await request(server, f"{POD}/log?tailLines=7")
+
+    assert (answer.status, answer.json["message"], answer.json["reason"]) == (400, "no such", "BadRequest")
+
+
+async def test_a_kubelet_that_is_not_there_is_told_as_the_dialer_tells_it(tmp_path: Path) -> None:
+    async with starting(tmp_path) as server:
+        await put_on_node(server, 1)
+        answer = await request(server, f"{POD}/log")
+
+    where = "https://127.0.0.1:1/containerLogs/default/p/c"
+    assert answer.status == 500
+    assert answer.json["message"] == f'Get "{where}": dial tcp 127.0.0.1:1: connect: connection refused'
+
+
+async def test_a_stream_goes_through_byte_by_byte(tmp_path: Path) -> None:
+    async with with_kubelet(tmp_path) as (server, kubelet):
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
+        head = f"POST {POD}/exec?command=b&command=a&stdin=true HTTP/1.1\r\nHost: x\r\nAuthorization: secret\r\n"
+        writer.write(f"{head}Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n".encode())
+        status = await read_head(reader)
+        writer.write(b"hello")
+        echoed = await reader.readexactly(5)
+        writer.close()
+        await writer.wait_closed()
+
+    assert status.startswith("HTTP/1.1 101 ")
+    assert echoed == b"HELLO"
+    assert kubelet.heads[0].startswith("POST /exec/default/p/c?command=b&command=a&input=1 HTTP/1.1")
+    assert "secret" not in kubelet.heads[0]
+
+
+@pytest.mark.parametrize(
+    ("upgrade", "expected"),
+    [({}, (400, "Upgrade request required")), ({"Connection": "Upgrade", "Upgrade": "other"}, (403, "no"))],
+)
+async def test_a_stream_without_an_upgrade_is_refused(
+    tmp_path: Path, upgrade: dict[str, str], expected: tuple[int, str]
+) -> None:
+    async with with_kubelet(tmp_path) as (server, _kubelet):
+        target = f"{POD}/attach"
+        answer = await ask(server.secure.port, target, method="POST", headers=upgrade, tls=as_admin(server))
+
+    shown = answer.json["message"] if answer.text.startswith("{") else answer.text
+    assert (answer.status, shown) == expected
+
+
+@pytest.mark.parametrize("path", [f"{POD}/proxy/x", "/api/v1/nodes/n/proxy/metrics"])
+async def test_nothing_is_proxied_to_this_host(tmp_path: Path, path: str) -> None:
+    async with with_kubelet(tmp_path) as (server, kubelet):
+        address = {"status": {"podIP": LOOPBACK, "podIPs": [{"ip": LOOPBACK}]}}
+        await request(server, f"{POD}/status", address, method="PATCH")
+        answer = await request(server, path)
+
+    assert (answer.status, answer.json["message"]) == (400, "address not allowed")
+    assert kubelet.heads == []
+
+
+@asynccontextmanager
+async def proxying(directory: Path, port: int, path: str) -> AsyncIterator[int]:
+    """A port that proxies to another one."""
+    backends = Backends(Settings(data_dir=directory))
+
+    async def proxy(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        location = Location(passage=Passage.PROXY, scheme="http", host=LOOPBACK, port=str(port), path=path)
+        return await reverse_proxy.send(request, context, location, backends)
+
+    try:
+        async with listening(proxy) as listener:
+            yield listener.port
+    finally:
+        await backends.close()
+
+
+async def test_a_proxy_passes_requests_on_and_answers_back(tmp_path: Path) -> None:
+    heads = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await read_head(reader))
+        body = await read_answer_body(reader, heads[0])
+        writer.write(b"HTTP/1.1 302 Found\r\nLocation: /login\r\nX-Own: 1\r\nContent-Length: 4\r\n\r\n" + body[::-1])
+        await writer.drain()
+        writer.close()
+
+    async with talking(talk) as backend, proxying(tmp_path, backend, "/a") as port:
+        headers = {"Authorization": "secret", "X-Mine": "2"}
+        answer = await ask(port, "/proxy/a?q=1", method="POST", headers=headers, body=b"abcd")
+
+    assert heads[0].startswith("POST /a?q=1 HTTP/1.1")
+    assert "X-Mine: 2" in heads[0]
+    assert "X-Forwarded-Uri: /proxy/a" in heads[0]
+    assert "secret" not in heads[0]
+    assert (answer.status, answer.text, answer.headers["x-own"]) == (302, "dcba", "1")
+    assert answer.headers["location"] == "/proxy/login"
+
+
+async def read_answer_body(reader: asyncio.StreamReader, head: str) -> bytes:
+    if "chunked" not in head.lower():
+        return await reader.readexactly(4)
+    size = int(await reader.readline(), 16)
+    return await reader.readexactly(size)
+
+
+async def test_a_proxied_root_begins_with_a_slash(tmp_path: Path) -> None:
+    async with proxying(tmp_path, 1, "") as port:
+        answer = await ask(port, "/proxy?a=b")
+
+    assert (answer.status, answer.headers["location"]) == (301, "/proxy/?a=b")
+
+
+async def test_a_tunnel_without_another_end_is_told(tmp_path: Path) -> None:
+    async with with_kubelet(tmp_path) as (server, _kubelet):
+        node = {"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1}}}}
+        await request(server, "/api/v1/nodes/n/status", node, method="PATCH")
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
+        writer.write(f"GET {POD}/exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n".encode())
+        answer = await read_answer(reader)
+        writer.close()
+        await writer.wait_closed()
+
+    assert answer.status == 500
+    assert answer.json["message"] == "error dialing backend: dial tcp 127.0.0.1:1: connect: connection refused"
