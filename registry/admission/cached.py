@@ -16,6 +16,8 @@ from storage.stored_object import Object, StoredObject
 T = TypeVar("T")
 
 _LEAST_KEPT = 1000
+_AT_HAND = ListOptions(resource_version=0)
+"""Any state that the cache has."""
 
 
 class Cached(Generic[T]):
@@ -25,6 +27,7 @@ class Cached(Generic[T]):
         self._storage = storage
         self._resource = resource
         self._read = read
+        self._listing = Operation(resource, "list")
         self._known: dict[str, tuple[int, T]] = {}
 
     async def get(self, key: str) -> T | None:
@@ -41,9 +44,8 @@ class Cached(Generic[T]):
 
     async def list(self, scope: str = "") -> Sequence[T]:
         """What all objects say whose keys begin with the scope, in the order of their keys. Raises StatusError."""
-        listing = self._storage.get_list(scope, ListOptions(resource_version=0))
-        items = (await interpreted(listing, Operation(self._resource, "list"))).items
-        return [self._parsed(one) for one in items]
+        found = await interpreted(self._storage.get_list(scope, _AT_HAND), self._listing)
+        return [self._parsed(one) for one in found.items]
 
     def _parsed(self, stored: StoredObject) -> T:
         known = self._known.get(stored.key)
