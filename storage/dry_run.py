@@ -8,7 +8,7 @@ refuses too.
 """
 
 from storage import codec, preconditions, versioner
-from storage.errors import InvalidOptions, KeyExists, KeyNotFound
+from storage.errors import KeyExists, KeyNotFound, RevisionSet
 from storage.interface import (
     ListOptions,
     ListResult,
@@ -41,7 +41,7 @@ class DryRunnableStorage:
         if not dry_run:
             return await self._storage.create(key, obj, ttl=ttl)
         if obj["metadata"].get("resourceVersion"):
-            raise InvalidOptions(versioner.SET_ON_CREATE)
+            raise RevisionSet(versioner.SET_ON_CREATE)
         present = await self._present(key)
         if present is not None:
             raise KeyExists(key, present.revision)

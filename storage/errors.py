@@ -79,6 +79,10 @@ class InvalidOptions(StorageError):
     """A combination of list or watch options that has no meaning."""
 
 
+class RevisionSet(InvalidOptions):
+    """An object that is to be created and says already at which revision it is."""
+
+
 class TooLarge(StorageError):
     """A value or request above the store's limit (etcd's 1.5 MiB on every engine)."""
 

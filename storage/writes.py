@@ -9,7 +9,7 @@ stored form is stale. Whatever an update function raises reaches its caller unto
 from dataclasses import dataclass
 
 from storage import codec, preconditions, versioner
-from storage.errors import InvalidOptions, KeyExists, KeyNotFound, LeaseNotFound
+from storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from storage.interface import Preconditions, TryUpdate, Update, Validate
 from storage.kv.interface import KV, Record, WriteResult
 from storage.lease_manager import LeaseManager
@@ -28,7 +28,7 @@ class Writer:
     async def create(self, key: str, obj: Object, ttl: int) -> StoredObject:
         """Put an object that does not exist yet."""
         if obj["metadata"].get("resourceVersion"):
-            raise InvalidOptions(versioner.SET_ON_CREATE)
+            raise RevisionSet(versioner.SET_ON_CREATE)
         obj = self.records.reduced(obj)
         codec.to_json(obj)
         write = await self.put(key, obj, ttl=ttl, expected_mod_revision=0)

@@ -27,6 +27,10 @@ from storage.stored_object import Object
 _DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _SUMMARY_BYTES = 30
 _THREAD_FROM_BYTES = 16 * 1024
+_NOT_REGISTERED = (
+    "no kind is registered for the type v1.{kind} in scheme "
+    '"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"'
+)
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "
     '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
@@ -118,6 +122,8 @@ def _kind_of(value: dict[str, Any], served: Served[Any]) -> GroupVersionKind:
     kind = GroupVersionKind(group, version, name or expected.kind)
     if kind == expected or kind in getattr(served.storage, "accepts", ()):
         return kind
+    if served.kind.is_custom:
+        raise errors.BadRequest(_NOT_REGISTERED.format(kind=expected.kind))
     raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
 
 

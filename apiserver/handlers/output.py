@@ -34,7 +34,7 @@ _THREAD_FROM_ITEMS = 50
 def negotiated(request: web.BaseRequest, served: Served[Any]) -> Format:
     """The format for an answer about this resource. Raises NotAcceptable."""
     accept = request.headers.get(hdrs.ACCEPT, "")
-    if not negotiation.is_served(accept):
+    if not negotiation.is_served(accept) and not served.kind.is_custom:
         raise errors.RouteNotAcceptable(negotiation.MEDIA_TYPES)
     chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, served.allows)
     if chosen is None:

@@ -94,6 +94,8 @@ def _decoded(text: bytes, served: Served[Any]) -> Decoded:
     if not _text_member(value, "apiVersion"):
         return _without_version(value)
     kind = _kind_of(value, served.view.object_kind)
+    if kind != served.view.object_kind and served.is_custom:
+        raise _other_kind(kind, served.view.object_kind, value)
     if kind != served.view.object_kind:
         raise DecodeError(_misfit(kind, value, text, served))
     return served.type.decode(value, text=text)
@@ -102,6 +104,18 @@ def _decoded(text: bytes, served: Served[Any]) -> Decoded:
 def _kind_of(value: Object, expected: GroupVersionKind) -> GroupVersionKind:
     group, _, version = _text_member(value, "apiVersion").rpartition("/")
     return GroupVersionKind(group, version, _text_member(value, "kind") or expected.kind)
+
+
+def _other_kind(kind: GroupVersionKind, expected: GroupVersionKind, value: Object) -> Invalid:
+    """The error for a custom resource that says it is another one."""
+    wrong = []
+    if kind.kind != expected.kind:
+        wrong.append(field.invalid("kind", kind.kind, f"must be {expected.kind}"))
+    if kind.api_version != expected.api_version:
+        wrong.append(field.invalid("apiVersion", kind.api_version, f"must be {expected.api_version}"))
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    return invalid_of(GroupKind(kind.group, kind.kind), str(name or ""), wrong)
 
 
 def _text_member(value: Object, name: str) -> str:

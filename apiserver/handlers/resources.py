@@ -15,6 +15,7 @@ from apiserver.backends import Backends
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
 from apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, verbs, watch
+from apiserver.handlers.patch_types import patch_type
 from apiserver.handlers.served import Served, ServedPaths
 from apiserver.metrics.requests import RequestMetrics
 from apiserver.request_info import RequestInfo
@@ -101,6 +102,10 @@ class Resources:
         handle = self._handlers.get(info.verb)
         if handle is None or info.verb not in (_OF_CUSTOM_SUBRESOURCES if info.subresource else served.kind.verbs):
             raise errors.MethodNotSupported(served.resource, info.verb)
+        if info.verb in _NAMED and not info.name:
+            if info.verb == "patch":
+                patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
+            raise errors.BadRequest("name must be provided")
         return await handle(request, context, served)
 
     def _missing(self, context: RequestContext) -> web.StreamResponse:

@@ -76,6 +76,9 @@ class Served(Generic[S]):
     def columns(self) -> Columns:
         """How tables show its objects."""
         kind = self.view.object_kind
+        own: Columns | None = getattr(self.storage, "columns", None)
+        if own is not None:
+            return own
         if kind.kind == self.kind.kind and self.kind.columns is not None:
             return self.kind.columns
         return columns_of(GroupKind(kind.group, kind.kind))

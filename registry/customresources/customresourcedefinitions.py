@@ -26,6 +26,7 @@ class DefinitionStrategy(Strategy):
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
         names = spec.setdefault("names", {})
+        _default_stored_versions(obj)
         if not names.get("singular"):
             _put(names, "singular", names.get("kind", "").lower())
         if not names.get("listKind") and names.get("kind"):
@@ -82,6 +83,14 @@ def _note_stored_version(crd: Object) -> None:
             if version["name"] not in stored:
                 crd["status"]["storedVersions"] = [*stored, version["name"]]
             return
+
+
+def _default_stored_versions(crd: Object) -> None:
+    """Who says nothing of stored versions means the one that is stored now."""
+    if not (crd.get("status") or {}).get("storedVersions"):
+        stored = [version["name"] for version in crd["spec"].get("versions") or () if version.get("storage")]
+        if stored:
+            crd["status"] = {**(crd.get("status") or {}), "storedVersions": stored[:1]}
 
 
 def _put(obj: Object, name: str, value: str) -> None:

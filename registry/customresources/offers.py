@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from registry import errors
 from registry.admission.interface import Admission, Attributes, Operation
-from registry.customresources import selectable_fields
+from registry.customresources import columns, selectable_fields
 from registry.customresources.definition import Definition, Version
 from registry.customresources.object_rules import ObjectRules
+from registry.customresources.scale import CustomScaleREST
 from registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
 from registry.generic.field_managers import custom_field_managers, replicas_path
-from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
 from registry.generic.store import Store
 from registry.kind import Kind, Scale
@@ -98,7 +98,7 @@ def _paths(store: Store) -> Mapping[str, RESTStorage]:
     if kind.status_strategy is not None:
         paths[f"{kind.plural}/status"] = SubresourceREST(store, "status", kind.status_strategy)
     if kind.scale is not None:
-        paths[f"{kind.plural}/scale"] = ScaleREST(store)
+        paths[f"{kind.plural}/scale"] = CustomScaleREST(store, f".{kind.scale.spec_replicas}")
     return paths
 
 
@@ -121,6 +121,7 @@ def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind
         is_namespaced=definition.is_namespaced,
         is_ending=definition.is_terminating,
         custom_type=of_type,
+        columns=columns.of(version),
         fields=selectable_fields.of(version),
         unknown_field_message="field label not supported: {name}",
         strategy=CustomStrategy(rules=rules, has_status=version.has_status),

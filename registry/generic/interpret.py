@@ -85,6 +85,7 @@ _ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, Operatio
     (storage_errors.FutureRevision, lambda exc, _op: errors.TooLargeResourceVersion(exc.revision, exc.current)),
     (storage_errors.Expired, lambda exc, _op: errors.Expired(str(exc), continue_token=exc.continue_token)),
     (storage_errors.InvalidContinue, _bad_request),
+    (storage_errors.RevisionSet, lambda exc, _op: errors.StatusError(str(exc))),
     (storage_errors.InvalidOptions, _bad_request),
     (storage_errors.NotStorable, _bad_request),
     (storage_errors.Untranslatable, lambda exc, _op: errors.StatusError(str(exc))),

@@ -104,15 +104,9 @@ class ScaleREST:
     def _parent_with(self, parent: Object, scale: Object, version: str) -> Object:
         metadata = parent["metadata"]
         replicas = objects.get(scale, "spec.replicas", 0)
-        if replicas < 0:
-            error = field.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-            raise invalid_of(GroupKind("autoscaling", "Scale"), metadata["name"], [error])
-        uid = scale["metadata"].get("uid", "")
-        if uid and uid != metadata["uid"]:
-            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
-            raise errors.Conflict(self._resource, metadata["name"], why=why)
+        self._check(replicas, scale, metadata)
         objects.put(parent, self._paths.spec_replicas, replicas)
-        metadata["resourceVersion"] = scale["metadata"].get("resourceVersion", "")
+        metadata["resourceVersion"] = self._wanted_version(scale, metadata)
         if self._parent.managers is not None:
             metadata["managedFields"] = owners.entries_of_parent(
                 scale["metadata"].get("managedFields") or (),
@@ -121,6 +115,21 @@ class ScaleREST:
                 self.kind.api_version(version),
             )
         return parent
+
+    def _check(self, replicas: int, scale: Object, metadata: Object) -> None:
+        """Whether a Scale can be taken over. Raises Invalid, Conflict."""
+        if replicas < 0:
+            error = field.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
+            raise invalid_of(GroupKind("autoscaling", "Scale"), metadata["name"], [error])
+        uid = scale["metadata"].get("uid", "")
+        if uid and uid != metadata["uid"]:
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"
+            raise errors.Conflict(self._resource, metadata["name"], why=why)
+
+    def _wanted_version(self, scale: Object, metadata: Object) -> str:
+        """The resourceVersion that the parent must have; nothing if any will do."""
+        version: str = scale["metadata"].get("resourceVersion", "")
+        return version
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from registry.schema.structural import defaulting, embedded, lists, pruning, rul
 from registry.schema.structural.metadata import MetadataType
 
 _INT64 = range(-(2**63), 2**63)
-_LARGEST_PLAIN = 1e19
+_TOO_LARGE = 2**64
 """From here on whole numbers need more bits than the store has for them."""
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
@@ -104,7 +104,8 @@ class CustomType:
         if "metadata" in obj:
             metadata = self.metadata.decode(obj["metadata"])
             obj["metadata"] = metadata.obj
-            strict_errors += [_unknown(embedded.unknown_below("metadata", error)) for error in metadata.strict_errors]
+            paths = sorted(embedded.unknown_below("metadata", error) for error in metadata.strict_errors)
+            strict_errors += map(_unknown, paths)
         strict_errors += map(_unknown, self._prune(obj))
         if self._has_embedded:
             strict_errors += map(_unknown, self._coerce_embedded(obj))
@@ -145,7 +146,8 @@ def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
 
 def _plain(value: float) -> int | float:
     """A float without its fraction, if it has none: with the digits that tell it from others, as Go prints it."""
-    return int(Decimal(repr(value))) if value.is_integer() and abs(value) < _LARGEST_PLAIN else value
+    is_storable = -_TOO_LARGE / 2 <= value < _TOO_LARGE
+    return int(Decimal(repr(value))) if is_storable and value.is_integer() else value
 
 
 class _Pairs(list[tuple[str, Any]]):
