@@ -77,7 +77,8 @@ async def many(transform: Transform, served: Served[Any], metadata: Object, item
     now = served.clock.now()
     ordered = _ordered(served, items)
     rows = [row(transform, served, item.decode(), now=now) async for item in in_turns(ordered)]
-    return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=rows)
+    shown_rows = None if served.columns.is_null_when_empty and not rows else rows
+    return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=shown_rows)
 
 
 def _ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[StoredObject]:

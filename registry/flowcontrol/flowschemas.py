@@ -29,7 +29,8 @@ class FlowSchemaStrategy(Strategy):
         name, spec = obj["metadata"].get("name", ""), obj["spec"]
         errors = super().validate(context, obj) + _validate_spec(spec, name)
         if mandatory.differs(spec, mandatory.schema_spec(name)):
-            shown = internal.form("flowcontrol.FlowSchemaSpec", spec)
+            # Rules that are not there were emptied by somebody: they are shown as he wrote them.
+            shown = internal.form("flowcontrol.FlowSchemaSpec", {"rules": [], **spec})
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
         return errors + mandatory.validate_conditions(obj)
 

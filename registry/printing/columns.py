@@ -5,7 +5,7 @@ hold: an object of which nothing but the metadata is set (a bookmark) has a row 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from registry import objects
@@ -46,12 +46,16 @@ def _nothing(_obj: Object) -> Sequence[Object]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a kind. `conditions` are those of a row; rows are in the order of the list without an `order`."""
+    """The columns of a kind. `conditions` are those of a row; rows are in the order of the list without an `order`.
+
+    A table without rows says null where `is_null_when_empty`: so it is upstream for kinds without columns of their own.
+    """
 
     columns: Sequence[Column]
     cells: Callable[[Object, float], list[Any]]
     conditions: Callable[[Object], Sequence[Object]] = _nothing
     order: Callable[[Object], Any] | None = None
+    is_null_when_empty: bool = False
 
     def definitions(self, schemas: Mapping[str, Any]) -> list[Object]:
         """As tables carry them, with descriptions from OpenAPI definitions."""
@@ -101,4 +105,4 @@ CREATED_AT = (
 )
 
 BY_AGE = table_of(NAME, AGE)
-BY_TIME = table_of(NAME, CREATED_AT)
+BY_TIME = replace(table_of(NAME, CREATED_AT), is_null_when_empty=True)

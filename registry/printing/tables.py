@@ -13,7 +13,7 @@ PARTIAL = "PartialObjectMetadata"
 
 
 def table(
-    api_version: str, metadata: Object, *, definitions: Sequence[Object] | None, rows: Sequence[Object]
+    api_version: str, metadata: Object, *, definitions: Sequence[Object] | None, rows: Sequence[Object] | None
 ) -> Object:
     """A table. Definitions are None for all but the first table of a watch."""
     return {
