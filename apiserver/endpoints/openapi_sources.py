@@ -16,6 +16,9 @@ from registry.openapi.custom import CustomGroupVersion, CustomResource
 from registry.openapi.routes import Source
 from registry.schema import Catalog, UnknownKind
 
+_TOLD_OTHERWISE = frozenset({("", "namespaces")})
+"""What answers deletions with the object, and is published as if it did not: so it is upstream."""
+
 Sources = Callable[[], Mapping[str, Source]]
 """The sources of everything that is served now, by path: the same mapping as long as nothing changes."""
 
@@ -80,7 +83,8 @@ def _resource(path: str, served: Served[Any], types: Catalog) -> Resource:
         object_kind=kind,
         definition=_definition(served, types),
         verbs=frozenset(verbs.verbs_of(served)),
-        returns_deleted_object=served.kind.returns_deleted_object,
+        returns_deleted_object=served.kind.returns_deleted_object
+        and (served.kind.group, served.kind.plural) not in _TOLD_OTHERWISE,
     )
 
 
