@@ -6,7 +6,7 @@ Addresses and node ports come from registry/core/allocation: what is here is pur
 from dataclasses import dataclass
 
 from registry import objects
-from registry.core import service_changes, service_types, service_validation
+from registry.core import service_changes, service_types, service_validation, service_warnings
 from registry.core.service_types import CLUSTER_IP, LOAD_BALANCER
 from registry.fields import text
 from registry.kind import Kind
@@ -59,10 +59,10 @@ class ServiceStrategy(Strategy):
         return super().validate_update(context, new, old) + service_validation.validate_update(new, old)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return service_validation.warnings(obj)
+        return service_warnings.of_spec(obj)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return service_validation.warnings(new)
+        return service_warnings.of_spec(new)
 
     def canonicalize(self, obj: Object) -> None:
         """A policy for traffic inside was once filled in where there is none; it is not shown."""
@@ -87,7 +87,7 @@ class ServiceStatusStrategy(StatusStrategy):
         return errors + service_validation.validate_balancer_status(new, old, new["spec"])
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return service_validation.status_warnings(new)
+        return service_warnings.of_status(new)
 
 
 SERVICES = Kind(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
-from registry.core import service_validation
+from registry.core import service_validation, service_warnings
 from registry.kind import Kind
 from registry.networking import backends
 from registry.quoting import quote
@@ -55,7 +55,7 @@ class IngressStatusStrategy(StatusStrategy):
         return errors
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return service_validation.status_warnings(new)
+        return service_warnings.of_status(new)
 
 
 def _spec(obj: Object) -> Mapping[str, Any]:
