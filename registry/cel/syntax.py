@@ -11,7 +11,7 @@ from typing import Any
 
 from registry.cel.wire import Envelope
 
-MACROS = ("optional", "two-var-comprehensions")
+MACROS = ("optional", "two-var-comprehensions", "lists")
 
 
 @dataclass(frozen=True, slots=True)

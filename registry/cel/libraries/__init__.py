@@ -1,0 +1,16 @@
+"""Kubernetes' functions for expressions, a library a file; BASE are those of every environment."""
+
+from registry.cel.environment import Library
+from registry.cel.libraries import addresses, formats, lists, quantities, regex, semver, sets, strings, urls
+
+BASE: tuple[Library, ...] = (
+    strings.LIBRARY,
+    lists.LIBRARY,
+    sets.LIBRARY,
+    regex.LIBRARY,
+    urls.LIBRARY,
+    quantities.LIBRARY,
+    addresses.LIBRARY,
+    formats.LIBRARY,
+    semver.LIBRARY,
+)
