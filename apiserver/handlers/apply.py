@@ -11,6 +11,7 @@ import orjson
 
 from apiserver.handlers.patch_types import Patch
 from apiserver.handlers.served import Served
+from apiserver.handlers.turns import aside
 from apiserver.serializers import yaml
 from registry.errors import BadRequest
 from registry.patch import documents
@@ -35,11 +36,14 @@ class AppliedConfiguration:
     async def make(self, current: StoredObject | None) -> Object:
         """Raises ApplyConflict, BadRequest."""
         document = await self._read()
-        live = current.decode() if current is not None else None
-        owners = self.served.storage.field_manager(self.served.version)
-        obj = owners.apply(live, _configuration(document), self.manager, force=self.force)
+        obj = await aside(lambda: self._applied(document, current), len(self.patch.text))
         self._report(document)
         return obj
+
+    def _applied(self, document: yaml.Document, current: StoredObject | None) -> Object:
+        live = current.decode() if current is not None else None
+        owners = self.served.storage.field_manager(self.served.version)
+        return owners.apply(live, _configuration(document), self.manager, force=self.force)
 
     async def _read(self) -> yaml.Document:
         """The configuration; a long one does not hold up the event loop."""

@@ -16,6 +16,7 @@ from apiserver.handlers.apply import AppliedConfiguration
 from apiserver.handlers.patch_types import Patch, Transform, patch_type
 from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
+from apiserver.handlers.turns import aside
 from registry import errors, rest
 from registry.errors import BadRequest
 from registry.options import PatchOptions, UpdateOptions, check_patch
@@ -65,7 +66,7 @@ class _Patched:
     async def make(self, current: StoredObject | None) -> Object:
         if current is None:
             raise errors.NotFound(self.served.resource, self.name)
-        return self.transform(self.patch, self.served, current)
+        return await aside(lambda: self.transform(self.patch, self.served, current), len(self.patch.text))
 
 
 @dataclass(frozen=True, slots=True)

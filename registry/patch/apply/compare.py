@@ -84,9 +84,22 @@ class _Comparison:
     def _maps(self, part: Maps, old: Any, new: Any, path: Path) -> None:
         before = old if isinstance(old, dict) else {}
         after = new if isinstance(new, dict) else {}
+        if part.of_scalars:
+            self._scalars(before, after, path)
+            return
         for name in {**before, **after}:
             inside = (*path, elements.field(name))
             self.compare(part.member(name), before.get(name, ABSENT), after.get(name, ABSENT), inside)
+
+    def _scalars(self, before: dict[str, Any], after: dict[str, Any], path: Path) -> None:
+        """The members of maps of scalars."""
+        for name, value in after.items():
+            old = before.get(name, ABSENT)
+            if old is ABSENT:
+                self.added.append((*path, elements.field(name)))
+            elif not _are_equal(old, value):
+                self.modified.append((*path, elements.field(name)))
+        self.removed += [(*path, elements.field(name)) for name in before if name not in after]
 
     def _lists(self, part: Lists, old: Any, new: Any, path: Path) -> None:
         before, after = grouped(part, old), grouped(part, new)

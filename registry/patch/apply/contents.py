@@ -23,6 +23,8 @@ def _set(shape: Shape, value: Any) -> Fields | None:
 
 
 def _of_map(part: Maps, value: dict[str, Any]) -> Fields | None:
+    if part.of_scalars:
+        return {elements.field(name): LEAF for name in sorted(value)} or None
     tree: Fields = {}
     for name, one in value.items():
         inside = _set(part.member(name), one)

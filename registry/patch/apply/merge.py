@@ -27,6 +27,8 @@ def merged(shape: Shape, live: Any, config: Any) -> Any:
 
 
 def _merged_map(part: Maps, live: dict[str, Any], config: dict[str, Any]) -> Any:
+    if part.of_scalars:
+        return {**live, **config}
     result = {}
     for name in {**live, **config}:
         one = merged(part.member(name), live.get(name, ABSENT), config.get(name, ABSENT))

@@ -50,6 +50,14 @@ class Maps:
     def fields(self) -> Mapping[str, "Shape"]:
         return self._compile()
 
+    @cached_property
+    def of_scalars(self) -> "Scalar | None":
+        """What all members are, where keys are data and values are scalars: such maps may be long."""
+        rest = self.rest
+        if rest is None or rest.maps is not None or rest.lists is not None or self.fields:
+            return None
+        return rest.scalar
+
     def member(self, name: str) -> "Shape":
         """The shape of a member; of one that nobody knows, whatever its value is."""
         return self.fields.get(name) or self.rest or DEDUCED
