@@ -1,32 +1,37 @@
 """Access: who gets in and what they may do, put together from the settings and the files that they name.
 
-Opens files; decides nothing. Must hold: what is wrong with a file ends the start, with the flag's name in the message.
+Opens files; decides nothing. Must hold: what is wrong with a file ends the start, with its name in the message.
 """
 
-import fcntl
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cryptography.hazmat.primitives import serialization
-
-from apiserver import certificates, files
+from apiserver import authentication_config, authorization_config, certificates, outgoing, service_account_keys
+from apiserver.authentication_config import Anonymous, AuthenticationConfiguration
 from apiserver.certificates import Pki
+from apiserver.front_proxies import FrontProxies
+from apiserver.outgoing import Outgoing
 from apiserver.settings import Settings
-from registry.access import modes, signing_keys, token_file
+from registry.access import abac, modes, token_file
 from registry.access.alive import Alive
 from registry.access.authentication import KnownTokens, TokenAuthenticator, Tokens
+from registry.access.authorizer import Verdict
+from registry.access.bootstrap_tokens import BootstrapTokens
+from registry.access.front_proxy import FrontProxy
 from registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from registry.access.modes import Modes
+from registry.access.oidc import Issuer, IssuerKeys, Mapped, OIDCTokens
+from registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens
 from registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
-from registry.access.signing_keys import Keys, PublicKey, SigningKeys
 from registry.access.token_issuer import TokenIssuer
 from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.rest import StorageFor
 from storage.clock import Clock
 
-_SIGNING_KEY = "service-account.key"
+AllowsAnonymous = Callable[[str], bool]
+"""Whether nobody in particular may ask for a path: whether to let them, authorization decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,79 +41,160 @@ class Access:
     modes: Modes
     tokens: Tokens
     issuer: TokenIssuer
+    front_proxies: FrontProxies | None
+    allows_anonymous: AllowsAnonymous
 
 
-def of(settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock) -> Access:
+def open_access(settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, stack: AsyncExitStack) -> Access:
     """Everything that the settings ask for. Raises OSError or ValueError."""
-    issuer = _issuer(settings)
-    alive = Alive(storage_for)
-    audiences = issuer.own_audiences
-    authenticators: list[TokenAuthenticator] = [KnownTokens(_known(settings, pki), audiences)]
-    if settings.service_account_lookup:
-        legacy = SignedTokens(issuer.keys, (LEGACY_ISSUER,))
-        authenticators.append(LegacyTokens(legacy, audiences, alive, storage_for, clock))
-    bound = SignedTokens(issuer.keys, issuer.issuers)
-    authenticators.append(ServiceAccountTokens(bound, audiences, alive, clock))
-    return Access(modes.of(settings.authorization_mode, storage_for), Tokens(authenticators, audiences), issuer)
+    out = Outgoing(clock)
+    stack.push_async_callback(out.close)
+    builder = _Builder(settings, pki, storage_for, clock, out)
+    return builder.access()
 
 
-def _known(settings: Settings, pki: Pki) -> Mapping[str, UserInfo]:
-    """Users by bearer token: those of the token file, and the administrator."""
-    users: dict[str, UserInfo] = {}
-    if settings.token_auth_file is not None:
-        users.update(token_file.parse(settings.token_auth_file.read_text(), str(settings.token_auth_file)))
-    users[pki.admin_token] = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
-    return users
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """What all parts are made from."""
+
+    settings: Settings
+    pki: Pki
+    storage_for: StorageFor
+    clock: Clock
+    out: Outgoing
+
+    def access(self) -> Access:
+        settings = self.settings
+        config = AuthenticationConfiguration()
+        if settings.authentication_config is not None:
+            config = authentication_config.read(settings.authentication_config)
+        issuer = TokenIssuer(
+            keys=service_account_keys.of(settings),
+            issuers=settings.service_account_issuer,
+            own_audiences=settings.api_audiences or settings.service_account_issuer,
+            max_seconds=int(settings.service_account_max_token_expiration),
+            extends=settings.service_account_extend_token_expiration,
+        )
+        return Access(
+            modes.chain(list(self._modes())),
+            Tokens(list(self._authenticators(issuer, config)), issuer.own_audiences),
+            issuer,
+            self._front_proxies(),
+            _anonymous(settings, config.anonymous),
+        )
+
+    # Authentication
+
+    def _authenticators(self, issuer: TokenIssuer, config: AuthenticationConfiguration) -> Iterator[TokenAuthenticator]:
+        settings, clock, audiences = self.settings, self.clock, issuer.own_audiences
+        alive = Alive(self.storage_for)
+        yield KnownTokens(self._known(), audiences)
+        if settings.service_account_lookup:
+            signed = SignedTokens(issuer.keys, (LEGACY_ISSUER,))
+            yield LegacyTokens(signed, audiences, alive, self.storage_for, clock)
+        yield ServiceAccountTokens(SignedTokens(issuer.keys, issuer.issuers), audiences, alive, clock)
+        if settings.enable_bootstrap_token_auth:
+            yield BootstrapTokens(audiences, alive, clock)
+        yield from (self._oidc(one.as_issuer(), one.issuer.certificate_authority, audiences) for one in config.jwt)
+        if settings.oidc_issuer_url:
+            authority = settings.oidc_ca_file.read_text() if settings.oidc_ca_file else ""
+            yield self._oidc(_issuer_of_flags(settings), authority, audiences)
+        if settings.authentication_token_webhook_config_file is not None:
+            webhook = outgoing.webhook_of(settings.authentication_token_webhook_config_file)
+            version, seconds = (
+                settings.authentication_token_webhook_version,
+                settings.authentication_token_webhook_cache_ttl,
+            )
+            yield RemoteTokens(self.out.asker(webhook), version, audiences, seconds, clock)
+
+    def _known(self) -> Mapping[str, UserInfo]:
+        """Users by bearer token: those of the token file, and the administrator."""
+        users: dict[str, UserInfo] = {}
+        path = self.settings.token_auth_file
+        if path is not None:
+            users.update(token_file.parse(path.read_text(), str(path)))
+        users[self.pki.admin_token] = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
+        return users
+
+    def _oidc(self, issuer: Issuer, authority: str, audiences: tuple[str, ...]) -> OIDCTokens:
+        keys = IssuerKeys(issuer, self.out.fetcher(outgoing.trusting(authority)), self.clock)
+        return OIDCTokens(issuer, keys, audiences, self.clock)
+
+    def _front_proxies(self) -> FrontProxies | None:
+        settings = self.settings
+        if settings.requestheader_client_ca_file is None:
+            return None
+        proxy = FrontProxy(
+            allowed_names=settings.requestheader_allowed_names,
+            username_headers=settings.requestheader_username_headers,
+            uid_headers=settings.requestheader_uid_headers,
+            group_headers=settings.requestheader_group_headers,
+            extra_prefixes=settings.requestheader_extra_headers_prefix,
+        )
+        of_users = filter(None, (self.pki.ca.certificate, settings.client_ca_file))
+        return FrontProxies.read(proxy, settings.requestheader_client_ca_file, of_users)
+
+    # Authorization
+
+    def _modes(self) -> Iterator[Modes]:
+        settings = self.settings
+        if settings.authorization_config is None:
+            for name in settings.authorization_mode:
+                yield self._webhook_of_flags() if name == "Webhook" else self._mode(name)
+            return
+        for entry in authorization_config.read(settings.authorization_config).authorizers:
+            yield self._mode(entry.type) if entry.webhook is None else self._webhook(entry.webhook)
+
+    def _mode(self, name: str) -> Modes:
+        if name != "ABAC":
+            return modes.own(name, self.storage_for)
+        path = self.settings.authorization_policy_file
+        if path is None:
+            raise ValueError("--authorization-policy-file must be specified with the mode ABAC")
+        return Modes(abac.ABAC(abac.parse(path.read_text(), str(path))))
+
+    def _webhook_of_flags(self) -> Modes:
+        settings = self.settings
+        remote = RemoteSettings(
+            version=settings.authorization_webhook_version,
+            allowed_seconds=settings.authorization_webhook_cache_authorized_ttl,
+            denied_seconds=settings.authorization_webhook_cache_unauthorized_ttl,
+        )
+        if settings.authorization_webhook_config_file is None:
+            raise ValueError("--authorization-webhook-config-file must be specified with the mode Webhook")
+        webhook = outgoing.webhook_of(settings.authorization_webhook_config_file)
+        return Modes(RemoteAuthorizer(self.out.asker(webhook), remote, self.clock))
+
+    def _webhook(self, entry: authorization_config.Webhook) -> Modes:
+        remote = RemoteSettings(
+            version=entry.subject_access_review_version,
+            allowed_seconds=entry.authorized_ttl if entry.cache_authorized_requests else 0,
+            denied_seconds=entry.unauthorized_ttl if entry.cache_unauthorized_requests else 0,
+            on_failure=Verdict.DENY if entry.failure_policy == "Deny" else Verdict.NO_OPINION,
+        )
+        assert entry.connection_info.kube_config_file is not None
+        webhook = outgoing.webhook_of(entry.connection_info.kube_config_file)
+        ask = self.out.asker(replace(webhook, timeout=entry.timeout))
+        return Modes(RemoteAuthorizer(ask, remote, self.clock))
 
 
-def _issuer(settings: Settings) -> TokenIssuer:
-    return TokenIssuer(
-        keys=_keys(settings),
-        issuers=settings.service_account_issuer,
-        own_audiences=settings.api_audiences or settings.service_account_issuer,
-        max_seconds=int(settings.service_account_max_token_expiration),
-        extends=settings.service_account_extend_token_expiration,
+def _issuer_of_flags(settings: Settings) -> Issuer:
+    claim, prefix = settings.oidc_username_claim, settings.oidc_username_prefix
+    if not prefix and claim != "email":
+        prefix = f"{settings.oidc_issuer_url}#"
+    groups = settings.oidc_groups_claim
+    return Issuer(
+        url=settings.oidc_issuer_url,
+        audiences=(settings.oidc_client_id,),
+        algorithms=settings.oidc_signing_algs,
+        username=Mapped(claim, "" if prefix == "-" else prefix),
+        groups=Mapped(groups, settings.oidc_groups_prefix) if groups else None,
+        required=settings.oidc_required_claim,
     )
 
 
-def _keys(settings: Settings) -> SigningKeys:
-    """The keys of the flags, read now; without any, one of the server's own, made when it is needed."""
-    signing_file, verifying_files = settings.service_account_signing_key_file, settings.service_account_key_file
-    if signing_file is None and not verifying_files:
-        return SigningKeys(partial(_own_keys, settings.pki_dir))
-    verifying: list[PublicKey] = [key for path in verifying_files for key in _public_keys(Path(path))]
-    if signing_file is None:
-        keys = Keys(None, [signing_keys.VerifyingKey(key) for key in verifying])
-    else:
-        keys = signing_keys.of(_private_key(signing_file), verifying)
-    return SigningKeys(lambda: keys)
-
-
-def _public_keys(path: Path) -> list[PublicKey]:
-    try:
-        return signing_keys.parse_public(path.read_bytes())
-    except ValueError as exc:
-        raise ValueError(f"--service-account-key-file {path}: {exc}") from exc
-
-
-def _private_key(path: Path) -> signing_keys.PrivateKey:
-    try:
-        return signing_keys.parse_private(path.read_bytes())
-    except ValueError as exc:
-        raise ValueError(f"--service-account-signing-key-file {path}: {exc}") from exc
-
-
-def _own_keys(directory: Path) -> Keys:
-    """The key in the directory of the server's own, which all its processes share."""
-    path = directory / _SIGNING_KEY
-    with (directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.exists():
-            files.put(path, _pem(signing_keys.new_key()))
-        return signing_keys.of(_private_key(path))
-
-
-def _pem(key: signing_keys.PrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+def _anonymous(settings: Settings, config: Anonymous | None) -> AllowsAnonymous:
+    if config is None:
+        return lambda _path: settings.anonymous_auth
+    paths = {condition.path for condition in config.conditions}
+    return lambda path: config.enabled and (not paths or path in paths)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from apiserver.backends import Backends
+from apiserver.access import Access
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining
@@ -45,10 +46,7 @@ from apiserver.metrics.monitoring import Monitoring
 from apiserver.metrics.requests import RequestMetrics
 from apiserver.routing import Routes
 from apiserver.settings import Settings
-from registry.access.authentication import Tokens
-from registry.access.authorizer import Authorizer
 from registry.access.impersonation import Impersonator
-from registry.access.token_issuer import TokenIssuer
 from registry.customresources.controller import Controller
 from registry.schema import builtin
 from storage.clock import Clock
@@ -63,9 +61,7 @@ class Parts:
     draining: Draining
     deadlines: Deadlines
     flow_control: FlowControl
-    tokens: Tokens
-    authorizer: Authorizer
-    issuer: TokenIssuer
+    access: Access
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
@@ -82,7 +78,7 @@ def routes(parts: Parts) -> Routes:
     resources = Resources(parts.served, parts.draining, parts.requests, parts.backends).handle
     types = builtin()
     documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
-    oidc_documents = oidc.Documents(parts.settings, parts.issuer)
+    oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
     exact = {
         **checks,
         **discovery.handlers(parts.served),
@@ -111,7 +107,7 @@ def routes(parts: Parts) -> Routes:
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     """Everything that happens to a request before its handler, outermost first."""
     settings = parts.settings
-    authorizer = MeasuredAuthorizer(parts.authorizer, parts.monitoring.access, parts.clock)
+    authorizer = MeasuredAuthorizer(parts.access.modes.authorizer, parts.monitoring.access, parts.clock)
     return [
         *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
@@ -119,7 +115,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(parts.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
         partial(sending.with_sending, draining=parts.draining),
         authenticate,
-        partial(impersonation.with_impersonation, impersonator=Impersonator(parts.authorizer)),
+        partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.modes.authorizer)),
         partial(parts.flow_control.with_limits, on_refused=partial(parts.requests.terminated, code=429)),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=parts.clock),
@@ -130,8 +126,7 @@ def secure(parts: Parts) -> RequestHandler:
     """The app of the secure port."""
     authenticate = partial(
         authentication.with_authentication,
-        tokens=parts.tokens,
-        allow_anonymous=parts.settings.anonymous_auth,
+        access=parts.access,
         metrics=parts.monitoring.access,
         clock=parts.clock,
     )

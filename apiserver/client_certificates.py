@@ -4,6 +4,7 @@ Pure; that the certificate is to be trusted is the handshake's business.
 """
 
 import hashlib
+import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,3 +31,12 @@ def user_of(certificate: Mapping[str, Any], encoded: bytes) -> UserInfo | None:
 def _attributes(certificate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for relative_name in certificate.get("subject", ()):
         yield from relative_name
+
+
+def chain_of(tls: ssl.SSLObject) -> tuple[bytes, ...]:
+    """The certificates that the handshake has verified in DER: the client's first, its CA's last."""
+    read: Any = getattr(tls, "get_verified_chain", None)
+    if read is not None:
+        return tuple(read())
+    inner: Any = getattr(tls, "_sslobj", None)  # before Python 3.13 the ssl module has it inside only
+    return tuple(ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in inner.get_verified_chain() or ())

@@ -51,7 +51,7 @@ def _kind_of(field: FieldInfo) -> Kind:
 
 def _shown(default: Any, kind: Kind) -> str:
     """A default as --help has it; nothing for what is empty, zero or off."""
-    if default in (None, "", 0, False, ()):
+    if default in (None, "", 0, False, (), {}):
         return ""
     if kind is Kind.DURATION:
         return durations.show(default)

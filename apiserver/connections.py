@@ -58,7 +58,7 @@ class Sockets:
 class Connection(web.RequestHandler):
     """One client's connection."""
 
-    __slots__ = ("_has_read_certificate", "_sockets", "_user", "certificate_expires", "is_busy")
+    __slots__ = ("_chain", "_has_read_certificate", "_sockets", "_user", "certificate_expires", "is_busy")
 
     def __init__(self, manager: web.Server, *, sockets: "Sockets", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
@@ -66,6 +66,7 @@ class Connection(web.RequestHandler):
         self._sockets = sockets
         self._has_read_certificate = False
         self._user: UserInfo | None = None
+        self._chain: tuple[bytes, ...] | None = None
         self.certificate_expires = 0.0
         """When the client certificate ends; known when its user is."""
 
@@ -76,6 +77,14 @@ class Connection(web.RequestHandler):
             self._user = self._read_certificate()
             self._has_read_certificate = True
         return self._user
+
+    @property
+    def certificate_chain(self) -> tuple[bytes, ...]:
+        """The certificates that the handshake has verified, from the client's to its CA's; none without one."""
+        if self._chain is None:
+            tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
+            self._chain = client_certificates.chain_of(tls) if isinstance(tls, ssl.SSLObject) else ()
+        return self._chain
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._sockets.opened()

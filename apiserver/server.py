@@ -100,7 +100,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
-    may = access.of(settings, pki, storage.storage_for, clock)
+    may = access.open_access(settings, pki, storage.storage_for, clock, stack)
     foundation = Foundation(
         storage_for=storage.storage_for,
         clock=clock,
@@ -137,9 +137,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         draining=Draining(),
         deadlines=deadlines,
         flow_control=flow_control,
-        tokens=may.tokens,
-        authorizer=may.modes.authorizer,
-        issuer=may.issuer,
+        access=may,
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,

@@ -24,6 +24,7 @@ from storage.errors import InvalidOptions
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
 _LEAST_EXPIRATION = 3600.0
+OIDC_ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
 
@@ -335,6 +336,139 @@ class Settings(BaseModel):
         "API are bound to at least one of these audiences.",
         shown="those of --service-account-issuer",
     )
+    authentication_config: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "File with Authentication Configuration to configure the JWT Token authenticator or the anonymous "
+        "authenticator. This flag is mutually exclusive with the --oidc-* flags.",
+    )
+    authentication_token_webhook_config_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "File with webhook configuration for token authentication in kubeconfig format. The API server will query the "
+        "remote service to determine authentication for bearer tokens.",
+    )
+    authentication_token_webhook_version: Annotated[str, _one_of("v1", "v1beta1")] = _flag(
+        _AUTHENTICATION,
+        "v1beta1",
+        "The API version of the authentication.k8s.io TokenReview to send to and expect from the webhook.",
+    )
+    authentication_token_webhook_cache_ttl: Duration = _flag(
+        _AUTHENTICATION, 120.0, "The duration to cache responses from the webhook token authenticator."
+    )
+    enable_bootstrap_token_auth: bool = _flag(
+        _AUTHENTICATION,
+        False,
+        "Enable to allow secrets of type 'bootstrap.kubernetes.io/token' in the 'kube-system' namespace to be used for "
+        "TLS bootstrapping authentication.",
+    )
+    oidc_issuer_url: str = _flag(
+        _AUTHENTICATION,
+        "",
+        "The URL of the OpenID issuer, only HTTPS scheme will be accepted. If set, it will be used to verify the OIDC "
+        "JSON Web Token (JWT).",
+    )
+    oidc_client_id: str = _flag(
+        _AUTHENTICATION,
+        "",
+        "The client ID for the OpenID Connect client, must be set if --oidc-issuer-url is set.",
+    )
+    oidc_ca_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "If set, the OpenID server's certificate will be verified by one of the authorities in the oidc-ca-file, "
+        "otherwise the host's root CA set will be used.",
+    )
+    oidc_username_claim: str = _flag(
+        _AUTHENTICATION,
+        "sub",
+        "The OpenID claim to use as the user name. Note that claims other than the default ('sub') is not guaranteed "
+        "to be unique and immutable.",
+    )
+    oidc_username_prefix: str = _flag(
+        _AUTHENTICATION,
+        "",
+        "If provided, all usernames will be prefixed with this value. If not provided, username claims other than "
+        "'email' are prefixed by the issuer URL to avoid clashes. To skip any prefixing, provide the value '-'.",
+    )
+    oidc_groups_claim: str = _flag(
+        _AUTHENTICATION,
+        "",
+        "If provided, the name of a custom OpenID Connect claim for specifying user groups. The claim value is "
+        "expected to be a string or array of strings.",
+    )
+    oidc_groups_prefix: str = _flag(
+        _AUTHENTICATION,
+        "",
+        "If provided, all groups will be prefixed with this value to prevent conflicts with other authentication "
+        "strategies.",
+    )
+    oidc_required_claim: Annotated[dict[str, str], Kind.MAP] = _flag(
+        _AUTHENTICATION,
+        {},
+        "A key=value pair that describes a required claim in the ID Token. If set, the claim is verified to be present "
+        "in the ID Token with a matching value. Repeat this flag to specify multiple claims.",
+    )
+    oidc_signing_algs: Annotated[Strings, _each_of(*OIDC_ALGORITHMS)] = _flag(
+        _AUTHENTICATION,
+        ("RS256",),
+        "Comma-separated list of allowed JOSE asymmetric signing algorithms. JWTs with a supported 'alg' header values "
+        f"are: {', '.join(OIDC_ALGORITHMS)}.",
+    )
+    requestheader_client_ca_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "Root certificate bundle to use to verify client certificates on incoming requests before trusting usernames "
+        "in headers specified by --requestheader-username-headers.",
+    )
+    requestheader_allowed_names: Strings = _flag(
+        _AUTHENTICATION,
+        (),
+        "List of client certificate common names to allow to provide usernames in headers specified by "
+        "--requestheader-username-headers. If empty, any client certificate validated by the authorities in "
+        "--requestheader-client-ca-file is allowed.",
+    )
+    requestheader_username_headers: Strings = _flag(
+        _AUTHENTICATION, (), "List of request headers to inspect for usernames. X-Remote-User is common."
+    )
+    requestheader_uid_headers: Strings = _flag(
+        _AUTHENTICATION, (), "List of request headers to inspect for UIDs. X-Remote-Uid is suggested."
+    )
+    requestheader_group_headers: Strings = _flag(
+        _AUTHENTICATION, (), "List of request headers to inspect for groups. X-Remote-Group is suggested."
+    )
+    requestheader_extra_headers_prefix: Strings = _flag(
+        _AUTHENTICATION, (), "List of request header prefixes to inspect. X-Remote-Extra- is suggested."
+    )
+    authorization_config: Path | None = _flag(
+        _AUTHORIZATION,
+        None,
+        "File with Authorization Configuration to configure the authorizer chain. This flag is mutually exclusive with "
+        "the other --authorization-mode and --authorization-webhook-* flags.",
+    )
+    authorization_policy_file: Path | None = _flag(
+        _AUTHORIZATION,
+        None,
+        "File with authorization policy in json line by line format, used with --authorization-mode=ABAC, on the "
+        "secure port.",
+    )
+    authorization_webhook_config_file: Path | None = _flag(
+        _AUTHORIZATION,
+        None,
+        "File with webhook configuration in kubeconfig format, used with --authorization-mode=Webhook. The API server "
+        "will query the remote service to determine access on the API server's secure port.",
+    )
+    authorization_webhook_version: Annotated[str, _one_of("v1", "v1beta1")] = _flag(
+        _AUTHORIZATION,
+        "v1beta1",
+        "The API version of the authorization.k8s.io SubjectAccessReview to send to and expect from the webhook.",
+    )
+    authorization_webhook_cache_authorized_ttl: Duration = _flag(
+        _AUTHORIZATION, 300.0, "The duration to cache 'authorized' responses from the webhook authorizer."
+    )
+    authorization_webhook_cache_unauthorized_ttl: Duration = _flag(
+        _AUTHORIZATION, 30.0, "The duration to cache 'unauthorized' responses from the webhook authorizer."
+    )
     authorization_mode: Annotated[Strings, _each_of(*AUTHORIZATION_MODES)] = _flag(
         _AUTHORIZATION,
         ("RBAC",),
@@ -425,6 +559,18 @@ class Settings(BaseModel):
             raise ValueError("at least one authorization-mode must be passed")
         if len(set(modes)) < len(modes):
             raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+        return self
+
+    @model_validator(mode="after")
+    def _check_authentication(self) -> Self:
+        if bool(self.oidc_issuer_url) is not bool(self.oidc_client_id):
+            raise ValueError("oidc-issuer-url and oidc-client-id must be specified together when any oidc flags are set")
+        if self.oidc_issuer_url and not self.oidc_issuer_url.startswith("https://"):
+            raise ValueError("--oidc-issuer-url must be an https URL")
+        if self.oidc_issuer_url and self.authentication_config is not None:
+            raise ValueError("authentication-config file and oidc-* flags are mutually exclusive")
+        if self.requestheader_client_ca_file is not None and not self.requestheader_username_headers:
+            raise ValueError("--requestheader-client-ca-file needs --requestheader-username-headers")
         return self
 
     @model_validator(mode="after")

@@ -41,8 +41,8 @@ def load_files(tls: ssl.SSLContext, settings: Settings, pki: Pki) -> None:
             settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
         )
         each.load_verify_locations(cafile=pki.ca.certificate)
-        if settings.client_ca_file:
-            each.load_verify_locations(cafile=settings.client_ca_file)
+        for bundle in filter(None, (settings.client_ca_file, settings.requestheader_client_ca_file)):
+            each.load_verify_locations(cafile=bundle)
 
 
 def authority(settings: Settings, pki: Pki) -> Path:

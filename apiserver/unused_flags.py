@@ -11,7 +11,7 @@ _BOOLEANS = """
     aggregator-reject-forwarding-redirect audit-log-batch-throttle-enable audit-log-compress
     audit-log-truncate-enabled audit-webhook-batch-throttle-enable audit-webhook-truncate-enabled
     contention-profiling disable-http2-serving
-    emulation-forward-compatible enable-aggregator-routing enable-bootstrap-token-auth enable-garbage-collector
+    emulation-forward-compatible enable-aggregator-routing enable-garbage-collector
     enable-logs-handler enable-priority-and-fairness log-json-split-stream log-text-split-stream
     permit-address-sharing profiling runtime-config-emulation-forward-compatible
     shutdown-send-retry-after
@@ -26,11 +26,8 @@ _WITH_VALUES = """
     audit-webhook-batch-initial-backoff audit-webhook-batch-max-size audit-webhook-batch-max-wait
     audit-webhook-batch-throttle-burst audit-webhook-batch-throttle-qps audit-webhook-config-file
     audit-webhook-initial-backoff audit-webhook-mode audit-webhook-truncate-max-batch-size
-    audit-webhook-truncate-max-event-size audit-webhook-version authentication-config
-    authentication-token-webhook-cache-ttl authentication-token-webhook-config-file
-    authentication-token-webhook-version authorization-config authorization-policy-file
-    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
-    authorization-webhook-config-file authorization-webhook-version coordinated-leadership-lease-duration
+    audit-webhook-truncate-max-event-size audit-webhook-version
+    coordinated-leadership-lease-duration
     coordinated-leadership-renew-deadline coordinated-leadership-retry-period cors-allowed-origins
     debug-socket-path default-watch-cache-size delete-collection-workers disabled-metrics
     egress-selector-config-file emulated-version endpoint-reconciler-type
@@ -38,12 +35,8 @@ _WITH_VALUES = """
     event-ttl feature-gates goaway-chance http2-max-streams-per-connection
     kubelet-read-only-port kubernetes-service-node-port
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
-    max-connection-bytes-per-sec min-compatibility-version min-request-timeout oidc-ca-file oidc-client-id
-    oidc-groups-claim oidc-groups-prefix oidc-issuer-url oidc-required-claim oidc-signing-algs
-    oidc-username-claim oidc-username-prefix peer-advertise-ip peer-advertise-port peer-ca-file
-    proxy-client-cert-file proxy-client-key-file requestheader-allowed-names requestheader-client-ca-file
-    requestheader-extra-headers-prefix requestheader-group-headers requestheader-uid-headers
-    requestheader-username-headers runtime-config service-account-signing-endpoint show-hidden-metrics-for-version
+    max-connection-bytes-per-sec min-compatibility-version min-request-timeout peer-advertise-ip peer-advertise-port peer-ca-file
+    proxy-client-cert-file proxy-client-key-file runtime-config service-account-signing-endpoint show-hidden-metrics-for-version
     shutdown-watch-termination-grace-period storage-initialization-timeout strict-transport-security-directives
     tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """

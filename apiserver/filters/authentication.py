@@ -10,8 +10,10 @@ from ipaddress import ip_address
 
 from aiohttp import hdrs, web
 
+from apiserver.access import Access
 from apiserver.connections import Connection
 from apiserver.context import Handler, RequestContext
+from apiserver.front_proxies import FrontProxies
 from apiserver.metrics.access import AccessMetrics
 from registry import errors
 from registry.access.authentication import BadToken, Tokens
@@ -24,23 +26,21 @@ _SPACE_WARNING = "the provided Authorization header contains extra space before 
 _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATED))
 
 
-def with_authentication(
-    handler: Handler, *, tokens: Tokens, allow_anonymous: bool, metrics: AccessMetrics, clock: Clock
-) -> Handler:
+def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetrics, clock: Clock) -> Handler:
     """Find the user of a request, or answer 401."""
 
     async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         began = clock.monotonic()
         connection = request.protocol
         assert isinstance(connection, Connection)
-        user = connection.certificate_user
+        user = _certified_user(request, connection, access.front_proxies)
         try:
             if user is None:
-                user = await _token_user(request, context, tokens)
+                user = await _token_user(request, context, access.tokens)
         except errors.Unauthorized:
             metrics.unauthenticated(clock.monotonic() - began, is_error=True)
             raise
-        if user is None and allow_anonymous:
+        if user is None and access.allows_anonymous(context.path):
             user = ANONYMOUS
         if user is None:
             metrics.unauthenticated(clock.monotonic() - began, is_error=False)
@@ -62,6 +62,16 @@ def with_unsecured_user(handler: Handler) -> Handler:
         return await handler(request, context._replace(user=_UNSECURED))
 
     return trusted
+
+
+def _certified_user(
+    request: web.BaseRequest, connection: Connection, proxies: FrontProxies | None
+) -> UserInfo | None:
+    """The user of whom a front proxy speaks, or whom a certificate names."""
+    if proxies is None:
+        return connection.certificate_user
+    user = proxies.user_of(connection, request.headers.items())
+    return connection.certificate_user if user is None and proxies.is_user(connection) else user
 
 
 async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> UserInfo | None:

@@ -1,4 +1,4 @@
-"""Modes: the Authorizer that --authorization-mode asks for, with what must run for it to know what it decides on."""
+"""Modes: the Authorizer that the flags ask for, with what must run for it to know what it decides on."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -24,17 +24,13 @@ class Modes:
     runs: Sequence[Run] = ()
 
 
-def of(modes: Sequence[str], storage_for: StorageFor) -> Modes:
-    """The modes in their order, behind the right of administrators to everything."""
-    chosen = [_mode(mode, storage_for) for mode in modes]
-    authorizers = [PrivilegedGroup(), *(mode.authorizer for mode in chosen)]
-    return Modes(Chain(authorizers), [run for mode in chosen for run in mode.runs])
-
-
-def _mode(mode: str, storage_for: StorageFor) -> Modes:
-    match mode:
+def own(name: str, storage_for: StorageFor) -> Modes:
+    """A mode that needs nothing but the server itself."""
+    match name:
         case "AlwaysAllow":
             return Modes(AlwaysAllow())
+        case "AlwaysDeny":
+            return Modes(AlwaysDeny())
         case "RBAC":
             feed = RBACFeed(storage_for)
             return Modes(RBAC(feed), (feed.run,))
@@ -42,4 +38,10 @@ def _mode(mode: str, storage_for: StorageFor) -> Modes:
             node = Node(storage_for)
             return Modes(node, (node.run,))
         case _:
-            return Modes(AlwaysDeny())
+            raise ValueError(f"{name} needs a configuration")
+
+
+def chain(modes: Sequence[Modes]) -> Modes:
+    """The modes in their order, behind the right of administrators to everything."""
+    authorizers = [PrivilegedGroup(), *(mode.authorizer for mode in modes)]
+    return Modes(Chain(authorizers), [run for mode in modes for run in mode.runs])

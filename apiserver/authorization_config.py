@@ -1,0 +1,106 @@
+"""AuthorizationConfiguration: the file behind --authorization-config, as data.
+
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthorizationConfiguration
+authorizers:
+- {type: Webhook, name: policy, webhook: {timeout: 3s, failurePolicy: Deny, ...}}
+- {type: RBAC, name: rbac}
+"""
+
+from pathlib import Path
+from typing import Literal, Self
+
+import pydantic
+
+from apiserver.config_files import Duration, Model, load
+from registry.quoting import quote
+
+_KIND = "AuthorizationConfiguration"
+_VERSIONS = ("v1", "v1beta1")
+
+
+class Connection(Model):
+    """Where a webhook is."""
+
+    type: Literal["KubeConfigFile", "InClusterConfig"]
+    kube_config_file: Path | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.type != "KubeConfigFile":
+            raise ValueError("InClusterConfig is not supported: this server is no pod of the cluster")
+        if self.kube_config_file is None or not self.kube_config_file.is_absolute():
+            raise ValueError("kubeConfigFile must be an absolute path")
+        return self
+
+
+class MatchCondition(Model):
+    """An expression about the review."""
+
+    expression: str
+
+
+class Webhook(Model):
+    """How a webhook is asked."""
+
+    authorized_ttl: Duration = pydantic.Field(300.0, alias="authorizedTTL")
+    unauthorized_ttl: Duration = pydantic.Field(30.0, alias="unauthorizedTTL")
+    cache_authorized_requests: bool = True
+    cache_unauthorized_requests: bool = True
+    timeout: Duration
+    subject_access_review_version: Literal["v1", "v1beta1"]
+    match_condition_subject_access_review_version: Literal["v1"] | None = None
+    failure_policy: Literal["NoOpinion", "Deny"]
+    connection_info: Connection
+    match_conditions: tuple[MatchCondition, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if not 0 < self.timeout <= _LONGEST_TIMEOUT:
+            raise ValueError("timeout must be > 0s and <= 30s")
+        if self.match_conditions:
+            raise ValueError("matchConditions are not supported")
+        return self
+
+
+_LONGEST_TIMEOUT = 30.0
+
+
+class Entry(Model):
+    """One authorizer."""
+
+    type: Literal["AlwaysAllow", "AlwaysDeny", "ABAC", "Node", "RBAC", "Webhook"]
+    name: str
+    webhook: Webhook | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.webhook is not None) is not (self.type == "Webhook"):
+            raise ValueError("webhook must be there if, and only if, type is Webhook")
+        return self
+
+
+class AuthorizationConfiguration(Model):
+    """The whole file."""
+
+    authorizers: tuple[Entry, ...]
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.authorizers:
+            raise ValueError("at least one authorization mode must be defined")
+        names: set[str] = set()
+        types: set[str] = set()
+        for entry in self.authorizers:
+            if entry.name in names:
+                raise ValueError(f"there are two authorizers with the name {quote(entry.name)}")
+            if entry.type in types and entry.type != "Webhook":
+                raise ValueError(f"there are two authorizers of type {entry.type}")
+            names.add(entry.name)
+            types.add(entry.type)
+        return self
+
+
+def read(path: Path) -> AuthorizationConfiguration:
+    """The file's content. Raises OSError, ValueError."""
+    return load(path, AuthorizationConfiguration, _KIND, _VERSIONS)
