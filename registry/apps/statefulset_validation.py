@@ -123,6 +123,6 @@ def _as_made(spec: Spec) -> Spec:
     claimed = [objects.get(claim, "metadata.name", "") for claim in spec.get("volumeClaimTemplates") or ()]
     if claimed:
         volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claimed)]
-        volumes += [volume for volume in pod.get("volumes") or () if volume["name"] not in claimed]
+        volumes += [volume for volume in pod.get("volumes") or () if volume.get("name") not in claimed]
         pod["volumes"] = volumes
     return {**template, "spec": pod}

@@ -80,15 +80,16 @@ def _note_stored_version(crd: Object) -> None:
     for version in crd["spec"].get("versions") or ():
         if version.get("storage"):
             stored: list[Any] = list(crd["status"].get("storedVersions") or ())
-            if version["name"] not in stored:
-                crd["status"]["storedVersions"] = [*stored, version["name"]]
+            name = version.get("name", "")
+            if name not in stored:
+                crd["status"]["storedVersions"] = [*stored, name]
             return
 
 
 def _default_stored_versions(crd: Object) -> None:
     """Who says nothing of stored versions means the one that is stored now."""
     if not (crd.get("status") or {}).get("storedVersions"):
-        stored = [version["name"] for version in crd["spec"].get("versions") or () if version.get("storage")]
+        stored = [version.get("name", "") for version in crd["spec"].get("versions") or () if version.get("storage")]
         if stored:
             crd["status"] = {**(crd.get("status") or {}), "storedVersions": stored[:1]}
 
