@@ -3,10 +3,9 @@
 Opens files; decides nothing. Must hold: what is wrong with a file ends the start, with its name in the message.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from apiserver import authentication_config, authorization_config, certificates, outgoing, service_account_keys
 from apiserver.authentication_config import Anonymous, AuthenticationConfiguration
@@ -116,7 +115,7 @@ class _Builder:
         users[self.pki.admin_token] = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
         return users
 
-    def _oidc(self, issuer: Issuer, authority: str, audiences: tuple[str, ...]) -> OIDCTokens:
+    def _oidc(self, issuer: Issuer, authority: str, audiences: Sequence[str]) -> OIDCTokens:
         keys = IssuerKeys(issuer, self.out.fetcher(outgoing.trusting(authority)), self.clock)
         return OIDCTokens(issuer, keys, audiences, self.clock)
 

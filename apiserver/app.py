@@ -7,8 +7,8 @@ read, counted or decided about a request outside of this list.
 from dataclasses import dataclass
 from functools import partial
 
-from apiserver.backends import Backends
 from apiserver.access import Access
+from apiserver.backends import Backends
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
 from apiserver.draining import Draining

@@ -1,7 +1,7 @@
 """Front proxies by their certificates: who may tell in headers who asks.
 
-Must hold: a certificate of the proxies' CA makes nobody a user, and one of the users' CA nobody a proxy, unless both are
-the same CA.
+Must hold: a certificate of the proxies' CA makes nobody a user, and one of the users' CA nobody a proxy, unless both
+are the same CA.
 """
 
 from collections.abc import Iterable

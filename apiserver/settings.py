@@ -564,7 +564,8 @@ class Settings(BaseModel):
     @model_validator(mode="after")
     def _check_authentication(self) -> Self:
         if bool(self.oidc_issuer_url) is not bool(self.oidc_client_id):
-            raise ValueError("oidc-issuer-url and oidc-client-id must be specified together when any oidc flags are set")
+            why = "oidc-issuer-url and oidc-client-id must be specified together when any oidc flags are set"
+            raise ValueError(why)
         if self.oidc_issuer_url and not self.oidc_issuer_url.startswith("https://"):
             raise ValueError("--oidc-issuer-url must be an https URL")
         if self.oidc_issuer_url and self.authentication_config is not None:
