@@ -32,9 +32,12 @@ from registry.admission.limit_ranger import LimitRanger
 from registry.admission.namespace_auto_provision import NamespaceAutoProvision
 from registry.admission.namespace_exists import NamespaceExists
 from registry.admission.namespace_lifecycle import NamespaceLifecycle
+from registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
 from registry.admission.node_restriction import NodeRestriction
+from registry.admission.nodes_of_pods import NodesOfPods
 from registry.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from registry.admission.pod_resize_validator import PodResizeValidator
 from registry.admission.pod_security import PodSecurity
 from registry.admission.pod_topology_labels import PodTopologyLabels
 from registry.admission.priority import Priority
@@ -141,9 +144,11 @@ PLUGINS: tuple[Row, ...] = (
     Row("DenyServiceExternalIPs", lambda _given: DenyServiceExternalIPs(), is_default=False),
     Row("PodTopologyLabels", lambda given: PodTopologyLabels(_storage(given, NODES))),
     Row("PodGroupWorkloadExists"),
-    Row("NodeDeclaredFeatureValidator"),
+    Row(
+        "NodeDeclaredFeatureValidator", lambda given: NodeDeclaredFeatureValidator(NodesOfPods(_storage(given, NODES)))
+    ),
     Row("JobValidation"),
-    Row("PodResizeValidator"),
+    Row("PodResizeValidator", lambda given: PodResizeValidator(NodesOfPods(_storage(given, NODES)))),
     Row("MutatingAdmissionPolicy"),
     Row("MutatingAdmissionWebhook"),
     Row("ValidatingAdmissionPolicy"),

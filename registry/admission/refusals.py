@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from registry.admission.interface import Attributes
-from registry.errors import Forbidden
+from registry.errors import Cause, Forbidden
 
 
-def forbidden(attributes: Attributes, why: str) -> Forbidden:
+def forbidden(attributes: Attributes, why: str, *, causes: Sequence[Cause] = ()) -> Forbidden:
     """The refusal of a write."""
     metadata = attributes.obj.get("metadata", {}) if attributes.obj else {}
     name = attributes.name or metadata.get("name") or metadata.get("generateName") or "Unknown"
-    return Forbidden(attributes.resource, name, why=why)
+    return Forbidden(attributes.resource, name, why=why, causes=causes)
 
 
 def joined(reasons: Sequence[str]) -> str:

@@ -18,8 +18,11 @@ from registry.admission.extended_resource_toleration import ExtendedResourceTole
 from registry.admission.kind_mapping import KindMapping
 from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
 from registry.admission.namespace_exists import NamespaceExists
+from registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from registry.admission.nodes_of_pods import NodesOfPods
 from registry.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
 from registry.admission.pod_node_selector import PodNodeSelector
+from registry.admission.pod_resize_validator import PodResizeValidator
 from registry.admission.pod_toleration_restriction import PodTolerationRestriction
 from registry.admission.pod_topology_labels import PodTopologyLabels
 from registry.admission.runtime_class import RuntimeClass
@@ -208,3 +211,55 @@ async def test_an_owner_of_an_unknown_kind_is_told(kept: Storage) -> None:
 
     with pytest.raises(errors.Forbidden, match='no matches for kind "Odd" in version "x/v1"'):
         await plugin.validate(replace(new, name="p"))
+
+
+def resized(cpu: str, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A pod on a node, changed and as it was."""
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    old = {"metadata": {"name": "p", "generation": 1}, "spec": {"nodeName": "n", "containers": []}}
+    return {
+        "metadata": {"name": "p", "generation": 2},
+        "spec": {"nodeName": "n", "containers": [container], **more},
+    }, old
+
+
+@pytest.mark.parametrize(
+    ("labels", "cpu", "why", "cause"),
+    [
+        (
+            {},
+            "3",
+            "node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000",
+            "NodeCapacity",
+        ),
+        (
+            {"kubernetes.io/os": "windows"},
+            "1",
+            'pod resize is only supported on linux nodes, node "n" is "windows"',
+            "UnsupportedPlatform",
+        ),
+    ],
+)
+async def test_a_pod_grows_only_as_far_as_its_node(
+    kept: Storage, labels: dict[str, str], cpu: str, why: str, cause: str
+) -> None:
+    status = {"allocatable": {"cpu": "2", "memory": "1Gi"}}
+    await kept.create("n", {"metadata": {"name": "n", "labels": labels}, "status": status})
+    new, old = resized(cpu)
+
+    with pytest.raises(errors.Forbidden) as refusal:
+        await PodResizeValidator(NodesOfPods(kept)).validate(write(new, old=old, subresource="resize"))
+
+    assert refusal.value.message == f'pods "p" is forbidden: {why}'
+    assert refusal.value.status()["details"]["causes"] == [{"reason": cause}]
+
+
+async def test_an_update_needs_what_the_node_declares(kept: Storage) -> None:
+    feature = "InPlacePodLevelResourcesVerticalScaling"
+    await kept.create("n", {"metadata": {"name": "n"}, "status": {"declaredFeatures": []}})
+    new, old = resized("1", resources={"limits": {"cpu": "1"}})
+    plugin = NodeDeclaredFeatureValidator(NodesOfPods(kept))
+
+    with pytest.raises(errors.Forbidden, match=f"requires features {feature} which are not available on node"):
+        await plugin.validate(write(new, old=old, subresource="resize"))
+    await plugin.validate(write(new, old={**old, "metadata": new["metadata"]}))
