@@ -1,4 +1,4 @@
-"""NamespaceLifecycle: nothing is made in a namespace that is missing or ending, and four namespaces never end.
+"""NamespaceLifecycle: nothing is made in a namespace that is missing or ending, and three namespaces never end.
 
 Must hold: "there is no such namespace" and "it is ending" are said of the newest state, never of a cached one; the
 common answer (it is there and active) costs no more than a look into the cache.
@@ -14,7 +14,7 @@ from storage.errors import KeyNotFound
 from storage.interface import Storage
 from storage.stored_object import StoredObject
 
-IMMORTAL = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
+IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
 
 _NAMESPACES = GroupResource("", "namespaces")
 _REVIEWS = frozenset({GroupResource("authorization.k8s.io", "localsubjectaccessreviews")})

@@ -4,9 +4,10 @@ from registry.admission.namespace_lifecycle import IMMORTAL
 from registry.bootstrap.own_client import OwnClient, Place
 
 _PLACE = Place("", "v1", "namespaces")
+_OF_NODES = "kube-node-lease"
 
 
 async def ensure(client: OwnClient) -> None:
     """Make those that are missing."""
-    for name in sorted(IMMORTAL):
+    for name in sorted({*IMMORTAL, _OF_NODES}):
         await client.create_missing(_PLACE, {"metadata": {"name": name}})
