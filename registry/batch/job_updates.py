@@ -33,7 +33,11 @@ def _validate_unchanged(new: Job, old: Job, name: str) -> list[FieldError]:
     value = new.get(name)
     if value == old.get(name):
         return []
-    shown = internal.form(_FORMS[name], value) if name in _FORMS else internal.meta(value)
+    if name in _FORMS and value is not None:
+        # A policy has rules, if only none.
+        shown = internal.form(_FORMS[name], {**value, "rules": value.get("rules") or []})
+    else:
+        shown = internal.meta(value)
     return [field.invalid(f"spec.{name}", shown, IMMUTABLE)]
 
 

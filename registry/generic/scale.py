@@ -18,7 +18,7 @@ from registry.options import UpdateOptions
 from registry.patch.apply import scale as owners
 from registry.patch.apply.manager import FieldManager
 from registry.rest import Request, Updated, UpdatedObject
-from registry.validation import field
+from registry.validation import field, names, object_meta
 from registry.validation.errors import invalid_of
 from storage.stored_object import Object, Reader, StoredObject
 
@@ -118,9 +118,13 @@ class ScaleREST:
 
     def _check(self, replicas: int, scale: Object, metadata: Object) -> None:
         """Whether a Scale can be taken over. Raises Invalid, Conflict."""
+        given = {"namespace": metadata.get("namespace", ""), **scale["metadata"]}
+        found = object_meta.validate(given, is_namespaced=self.kind.is_namespaced, check_name=names.is_dns_subdomain)
+        found += object_meta.validate_builtin_finalizers(given.get("finalizers") or ())
         if replicas < 0:
-            error = field.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-            raise invalid_of(GroupKind("autoscaling", "Scale"), metadata["name"], [error])
+            found.append(field.invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+        if found:
+            raise invalid_of(GroupKind("autoscaling", "Scale"), metadata["name"], found)
         uid = scale["metadata"].get("uid", "")
         if uid and uid != metadata["uid"]:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}"

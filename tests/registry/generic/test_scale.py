@@ -42,6 +42,7 @@ async def test_a_scale_changes_nothing_but_replicas() -> None:
     ("updated", "refusal"),
     [
         (scaling(-1), errors.Invalid),
+        (scaling(1, labels={"a b": "c"}), errors.Invalid),
         (scaling(1, uid="x"), errors.Conflict),
         (scaling(1, resourceVersion="1"), errors.Conflict),
     ],
