@@ -230,10 +230,14 @@ class Store:
         assert obj is not None
         rest.fill_system_fields(obj, now=self.clock.now())
         if self.hooks.begin_create is None:
-            return await self._create_prepared(attributes, obj, request, options)
-        taken = _Taken()
-        await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
-        return await taken.around(self._create_prepared(attributes, obj, request, options))
+            stored = await self._create_prepared(attributes, obj, request, options)
+        else:
+            taken = _Taken()
+            await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
+            stored = await taken.around(self._create_prepared(attributes, obj, request, options))
+        if not options.is_dry_run:
+            await self.hooks.after_create(stored)
+        return stored
 
     async def _create_prepared(
         self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
@@ -243,14 +247,11 @@ class Store:
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         try:
-            stored = await self._write_new(request, name, obj, options)
+            return await self._write_new(request, name, obj, options)
         except errors.RequestEntityTooLarge:
             if obj["metadata"].pop("managedFields", None) is None:
                 raise
-            stored = await self._write_new(request, name, obj, options)
-        if not options.is_dry_run:
-            await self.hooks.after_create(stored)
-        return stored
+            return await self._write_new(request, name, obj, options)
 
     async def _write_new(self, request: Request, name: str, obj: Object, options: CreateOptions) -> StoredObject:
         writing = self.storage.create(
