@@ -112,7 +112,7 @@ class Kind:
         """The field that a word of a field selector means; None when the kind does not offer it."""
         if label == "metadata.name" or label in self.fields:
             return label
-        if label == "metadata.namespace" and (self.is_namespaced or not self.has_own_fields):
+        if label == "metadata.namespace" and (self.is_namespaced or not (self.has_own_fields or self.is_custom)):
             return label
         return self.field_aliases.get(label)
 

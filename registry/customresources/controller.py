@@ -38,6 +38,15 @@ class _Unchanged(Exception):
     """There is nothing to write."""
 
 
+def _read(stored: StoredObject) -> Definition | None:
+    """A definition; None for one that cannot be served because of what is wrong with it in the store."""
+    try:
+        return definition.parse(stored)
+    except (KeyError, TypeError, AttributeError, StopIteration, StorageError) as exc:
+        logger.warning("the definition %s cannot be read: %r", stored.key, exc)
+        return None
+
+
 class Controller:
     """Keeps definitions right, and says what they make the server serve."""
 
@@ -48,7 +57,7 @@ class Controller:
         self._clock = environment.clock
         self._cleanup = Cleanup(self._store, self._clock)
         storage = environment.storage_for(resource_of(DEFINITIONS))
-        self._following = Following(storage, definition.parse, self._changed)
+        self._following = Following(storage, _read, self._changed)
         self._written: dict[str, Definition] = {}
         """What was written and has not been seen yet."""
         self._offers: dict[str, Offer] = {}
@@ -113,7 +122,7 @@ class Controller:
         self._has_work.set()
 
     def _names_of(self, group: str) -> list[str]:
-        return [name for name, one in self._following.items.items() if one.group == group]
+        return [name for name, one in self._following.items.items() if one is not None and one.group == group]
 
     async def _work(self) -> None:
         while True:
@@ -132,8 +141,8 @@ class Controller:
             await self._settle_names(present)
             await self._write(name, settling.approval)
             await self._write(name, settling.establishing)
-        except StorageError as exc:
-            logger.warning("cannot settle the definition %s: %s", name, exc)
+        except Exception as exc:  # noqa: BLE001 - one definition must not keep all others from being served
+            logger.warning("cannot settle the definition %s: %r", name, exc)
             self._tasks.spawn(self._look_later(name), name=f"settle {name} later")
             return
         offer = self._offers.get(name)

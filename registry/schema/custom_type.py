@@ -54,8 +54,7 @@ class CustomType:
 
     def restore(self, value: dict[str, Any]) -> dict[str, Any]:
         """An object as it was stored, without its type: whatever the schema has become since, it fits."""
-        value["metadata"] = self.metadata.decode_leniently(value.get("metadata"))
-        value["metadata"].setdefault("generation", 1)
+        value["metadata"] = self.metadata.restore(value.get("metadata"))
         self._prune(value)
         if self._has_embedded:
             embedded.Coercion(self.metadata, is_lenient=True).coerce(value, self.schema)

@@ -1,11 +1,13 @@
 """The metadata of custom resources: decoded as Kubernetes' own type and shown as an unstructured map.
 
-Must hold: what comes out has no empty members; a creation time that is not set is left out. Objects that were stored
-before the metadata was checked are read with what is malformed in them dropped.
+Must hold: what comes out has no empty members and its keys sorted; a creation time that is not set is left out. Objects
+that were stored before the metadata was checked are read with what is malformed in them dropped.
 """
 
 from collections.abc import Mapping
 from typing import Any
+
+import orjson
 
 from registry.schema.catalog import Decoded, ObjectType
 from registry.schema.errors import DecodeError
@@ -29,6 +31,11 @@ class MetadataType:
         except DecodeError:
             return self._decode_by_member(value) if isinstance(value, dict) else {}
 
+    def restore(self, value: Any) -> dict[str, Any]:
+        """The metadata of a stored object, which has a place for its resourceVersion and a generation."""
+        metadata = {"generation": 1, **self.decode_leniently(value), "resourceVersion": ""}
+        return dict(sorted(metadata.items()))
+
     def _decode_by_member(self, value: Mapping[str, Any]) -> dict[str, Any]:
         metadata: dict[str, Any] = {}
         for name, item in value.items():
@@ -42,4 +49,5 @@ class MetadataType:
         shown = self._type.canonical(metadata)
         if shown.get("creationTimestamp") is None:
             shown.pop("creationTimestamp", None)
-        return shown
+        ordered: dict[str, Any] = orjson.loads(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS))
+        return ordered
