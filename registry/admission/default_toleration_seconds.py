@@ -2,7 +2,7 @@
 
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.pods import is_pod
-from registry.config import Config
+from registry.rest import Foundation
 from storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"
@@ -10,8 +10,9 @@ _UNREACHABLE = "node.kubernetes.io/unreachable"
 _EFFECT = "NoExecute"
 
 
-def default_toleration_seconds(config: Config) -> "DefaultTolerationSeconds":
-    """The plugin with the times of the configuration."""
+def make(given: Foundation) -> "DefaultTolerationSeconds":
+    """The plugin as it is configured."""
+    config = given.config
     return DefaultTolerationSeconds(
         not_ready_seconds=config.not_ready_toleration_seconds, unreachable_seconds=config.unreachable_toleration_seconds
     )

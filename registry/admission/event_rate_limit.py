@@ -16,6 +16,7 @@ from registry import errors, objects
 from registry.admission import refusals
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.names import GroupResource
+from registry.rest import Foundation
 from storage.clock import Clock
 
 _EVENTS = GroupResource("", "events")
@@ -45,6 +46,11 @@ class Limit:
     per_second: int
     burst: int
     cache_size: int = _DEFAULT_CACHE_SIZE
+
+
+def make(given: Foundation) -> "EventRateLimit":
+    """The plugin as it is configured. Raises ValueError."""
+    return EventRateLimit(configured(given.config.admission_configuration.get(EventRateLimit.name)), given.clock)
 
 
 def configured(configuration: Any) -> Sequence[Limit]:

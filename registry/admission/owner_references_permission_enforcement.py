@@ -13,14 +13,23 @@ from registry.admission import refusals
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.kind_mapping import KindMapping, Mapped
 from registry.admission.pods import PODS
+from registry.customresources.customresourcedefinitions import DEFINITIONS
 from registry.errors import Forbidden
+from registry.generic.provider import resource_of
 from registry.quoting import quote
+from registry.rest import Foundation
 from storage.stored_object import Object
 
 _NO_DELETION = "cannot set an ownerRef on a resource you can't delete"
 _NO_FINALIZERS = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
 
 Reference = Mapping[str, Any]
+
+
+def make(given: Foundation) -> "OwnerReferencesPermissionEnforcement":
+    """The plugin with the server's own authorizer."""
+    mapping = KindMapping(given.storage_for(resource_of(DEFINITIONS)))
+    return OwnerReferencesPermissionEnforcement(given.authorizer, mapping)
 
 
 class OwnerReferencesPermissionEnforcement(Plugin):

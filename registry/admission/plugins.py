@@ -6,12 +6,13 @@ is known even when nothing here does its work.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from registry.admission import (
+    default_toleration_seconds,
     event_rate_limit,
+    owner_references_permission_enforcement,
     pod_node_selector,
-    pod_security_configuration,
+    pod_security,
     pod_toleration_restriction,
 )
 from registry.admission.always import AlwaysAdmit, AlwaysDeny
@@ -22,11 +23,9 @@ from registry.admission.certificate_subject_restriction import CertificateSubjec
 from registry.admission.chain import MeasuredChain
 from registry.admission.default_ingress_class import DefaultIngressClass
 from registry.admission.default_storage_class import DefaultStorageClass
-from registry.admission.default_toleration_seconds import default_toleration_seconds
 from registry.admission.deny_service_external_ips import DenyServiceExternalIPs
 from registry.admission.extended_resource_toleration import ExtendedResourceToleration
 from registry.admission.interface import Plugin
-from registry.admission.kind_mapping import KindMapping
 from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
 from registry.admission.limit_ranger import LimitRanger
 from registry.admission.namespace_auto_provision import NamespaceAutoProvision
@@ -35,10 +34,8 @@ from registry.admission.namespace_lifecycle import NamespaceLifecycle
 from registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
 from registry.admission.node_restriction import NodeRestriction
 from registry.admission.nodes_of_pods import NodesOfPods
-from registry.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.pod_resize_validator import PodResizeValidator
-from registry.admission.pod_security import PodSecurity
 from registry.admission.pod_topology_labels import PodTopologyLabels
 from registry.admission.priority import Priority
 from registry.admission.resource_quota import ResourceQuota
@@ -50,10 +47,8 @@ from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
 from registry.core.nodes import NODES
-from registry.core.pods import PODS
 from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.customresources.customresourcedefinitions import DEFINITIONS
 from registry.generic.provider import resource_of
 from registry.kind import Kind
 from registry.networking.ingressclasses import INGRESSCLASSES
@@ -79,35 +74,6 @@ class Row:
     is_default: bool = True
 
 
-def _configuration(given: Foundation, name: str) -> Any:
-    return given.config.admission_configuration.get(name)
-
-
-def _pod_security(given: Foundation) -> Plugin:
-    configuration = pod_security_configuration.read(_configuration(given, "PodSecurity"))
-    return PodSecurity(_storage(given, NAMESPACES), _storage(given, PODS), given.clock, configuration)
-
-
-def _pod_node_selector(given: Foundation) -> Plugin:
-    settings = pod_node_selector.settings_of(_configuration(given, "PodNodeSelector"))
-    return pod_node_selector.PodNodeSelector(_storage(given, NAMESPACES), settings)
-
-
-def _pod_toleration_restriction(given: Foundation) -> Plugin:
-    of_cluster = pod_toleration_restriction.configured(_configuration(given, "PodTolerationRestriction"))
-    return pod_toleration_restriction.PodTolerationRestriction(_storage(given, NAMESPACES), of_cluster)
-
-
-def _event_rate_limit(given: Foundation) -> Plugin:
-    limits = event_rate_limit.configured(_configuration(given, "EventRateLimit"))
-    return event_rate_limit.EventRateLimit(limits, given.clock)
-
-
-def _owner_references_permission_enforcement(given: Foundation) -> Plugin:
-    mapping = KindMapping(_storage(given, DEFINITIONS))
-    return OwnerReferencesPermissionEnforcement(given.authorizer, mapping)
-
-
 PLUGINS: tuple[Row, ...] = (
     Row("AlwaysAdmit", lambda _given: AlwaysAdmit(), is_default=False),
     Row("NamespaceAutoProvision", NamespaceAutoProvision, is_default=False),
@@ -120,17 +86,17 @@ PLUGINS: tuple[Row, ...] = (
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
     Row("ImagePolicyWebhook", is_default=False),
-    Row("PodSecurity", _pod_security),
-    Row("PodNodeSelector", _pod_node_selector, is_default=False),
+    Row("PodSecurity", pod_security.make),
+    Row("PodNodeSelector", pod_node_selector.make, is_default=False),
     Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
-    Row("DefaultTolerationSeconds", lambda given: default_toleration_seconds(given.config)),
-    Row("PodTolerationRestriction", _pod_toleration_restriction, is_default=False),
-    Row("EventRateLimit", _event_rate_limit, is_default=False),
+    Row("DefaultTolerationSeconds", default_toleration_seconds.make),
+    Row("PodTolerationRestriction", pod_toleration_restriction.make, is_default=False),
+    Row("EventRateLimit", event_rate_limit.make, is_default=False),
     Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
     Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
     Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
     Row("PodGroupProtection"),
-    Row("OwnerReferencesPermissionEnforcement", _owner_references_permission_enforcement, is_default=False),
+    Row("OwnerReferencesPermissionEnforcement", owner_references_permission_enforcement.make, is_default=False),
     Row(
         "PersistentVolumeClaimResize",
         lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),

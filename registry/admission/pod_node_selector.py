@@ -12,8 +12,11 @@ from registry import errors
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.pods import PODS, is_pod
+from registry.core.namespaces import NAMESPACES
+from registry.generic.provider import resource_of
 from registry.names import GroupResource
 from registry.quoting import quote
+from registry.rest import Foundation
 from registry.validation import names
 from storage.interface import Storage
 from storage.stored_object import Object
@@ -24,6 +27,12 @@ _SETTINGS = "podNodeSelectorPluginConfig"
 _DEFAULT = "clusterDefaultNodeSelector"
 _CONFLICT = "pod node label selector conflicts with its namespace node label selector"
 _NOT_ALLOWED = "pod node label selector labels conflict with its namespace whitelist"
+
+
+def make(given: Foundation) -> "PodNodeSelector":
+    """The plugin as it is configured."""
+    configuration = given.config.admission_configuration.get(PodNodeSelector.name)
+    return PodNodeSelector(given.storage_for(resource_of(NAMESPACES)), settings_of(configuration))
 
 
 def settings_of(configuration: Any) -> Mapping[str, str]:

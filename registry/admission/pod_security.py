@@ -10,16 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from registry import errors, objects
+from registry.admission import pod_security_configuration
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.pod_security_configuration import Configuration
 from registry.admission.pods import PODS
+from registry.core.namespaces import NAMESPACES
+from registry.core.pods import PODS as POD_KIND
 from registry.generic.interpret import Operation as Reading
 from registry.generic.interpret import interpreted
+from registry.generic.provider import resource_of
 from registry.names import GroupKind, GroupResource
 from registry.podsecurity import checks
 from registry.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
 from registry.quoting import quote
+from registry.rest import Foundation
 from registry.validation.errors import invalid_of
 from registry.validation.field import FieldError
 from storage.clock import Clock
@@ -51,6 +56,13 @@ class _Labelled(NamedTuple):
 
     policy: Policy
     errors: Sequence[FieldError]
+
+
+def make(given: Foundation) -> "PodSecurity":
+    """The plugin as it is configured. Raises ValueError."""
+    configuration = pod_security_configuration.read(given.config.admission_configuration.get(PodSecurity.name))
+    namespaces, pods = (given.storage_for(resource_of(kind)) for kind in (NAMESPACES, POD_KIND))
+    return PodSecurity(namespaces, pods, given.clock, configuration)
 
 
 class PodSecurity(Plugin):

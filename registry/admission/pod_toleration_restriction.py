@@ -16,7 +16,10 @@ from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.pods import is_pod
 from registry.admission.tolerations import Toleration
 from registry.core import pod_resources
+from registry.core.namespaces import NAMESPACES
+from registry.generic.provider import resource_of
 from registry.names import GroupResource
+from registry.rest import Foundation
 from storage.interface import Storage
 from storage.stored_object import Object
 
@@ -35,6 +38,12 @@ class Restriction(NamedTuple):
     defaults: Tolerations | None = None
     allowed: Tolerations | None = None
     error: str = ""
+
+
+def make(given: Foundation) -> "PodTolerationRestriction":
+    """The plugin as it is configured. Raises ValueError."""
+    configuration = given.config.admission_configuration.get(PodTolerationRestriction.name)
+    return PodTolerationRestriction(given.storage_for(resource_of(NAMESPACES)), configured(configuration))
 
 
 def configured(configuration: Any) -> Restriction:
