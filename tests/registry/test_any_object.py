@@ -108,8 +108,9 @@ def test_an_accepted_object_put_back_changes_nothing(kind: Kind, chance: Random)
 
     try:
         again = update(kind, kind.strategy, decoded(kind, objects.clone(stored)), stored)
-    except StatusError as exc:
-        assert kind.plural == "nodes", exc  # whose addresses are looked at on updates only
-        return
+    except StatusError:
+        if kind.plural == "nodes":  # their addresses are looked at on updates only
+            return
+        raise
 
     assert again == stored
