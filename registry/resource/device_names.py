@@ -1,8 +1,8 @@
 """Names around devices: drivers, pools, attributes, requests. Pure."""
 
 import re
-import uuid
 
+from registry.quoting import quote
 from registry.validation import domains, field
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
@@ -12,7 +12,9 @@ _LONGEST_POOL = 253
 _LONGEST_ID = 32
 LONGEST_KEY = _LONGEST_DRIVER + 1 + _LONGEST_ID
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}((-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{24})")
+_URN = "urn:uuid:"
+_DASHED = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 _NORMAL_FORM = (
     "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal "
     "characters"
@@ -47,13 +49,25 @@ def validate_label(name: str, path: str) -> list[FieldError]:
 
 def validate_uid(uid: str, path: str) -> list[FieldError]:
     """A UUID in its usual form."""
-    try:
-        uuid.UUID(uid)
-    except ValueError:
-        why = f"error validating uid: invalid UUID length: {len(uid.encode())}"
-        return [field.invalid(path, uid, why)]
-    is_normal = _UUID.fullmatch(uid) and uid == uid.lower()
+    if why := _check_uuid(uid):
+        return [field.invalid(path, uid, f"error validating uid: {why}")]
+    is_normal = len(uid) == len(_DASHED) and uid == uid.lower()
     return [] if is_normal else [field.invalid(path, uid, _NORMAL_FORM)]
+
+
+def _check_uuid(text: str) -> str:
+    """What keeps a text from being a UUID in any of its forms."""
+    if len(text) == len(_URN + _DASHED):
+        if text[: len(_URN)].lower() != _URN:
+            return f"invalid urn prefix: {quote(text[: len(_URN)])}"
+        text = text[len(_URN) :]
+    elif len(text) == len(_DASHED) + 2:
+        if text[0] != "{" or text[-1] != "}":
+            return "invalid bracketed UUID format"
+        text = text[1:-1]
+    if len(text) not in {len(_DASHED), len(_DASHED) - 4}:
+        return f"invalid UUID length: {len(text.encode())}"
+    return "" if _UUID.fullmatch(text) else "invalid UUID format"
 
 
 def validate_qualified(name: str, path: str) -> list[FieldError]:
