@@ -36,7 +36,10 @@ class Model(pydantic.BaseModel):
 
 def load(path: Path, model: type[M], kind: str, versions: tuple[str, ...]) -> M:
     """The content of a file. Raises OSError, or ValueError with the file's name and what is wrong in it."""
-    document = strict_yaml.load(path.read_bytes())
+    try:
+        document = strict_yaml.load(path.read_bytes())
+    except ValueError as exc:
+        raise ValueError(f"{path}: {exc}") from exc
     accepted = [f"{_GROUP}/{version}" for version in versions]
     if not isinstance(document, dict) or document.get("kind") != kind or document.get("apiVersion") not in accepted:
         raise ValueError(f"{path}: must be of kind {kind} in {' or '.join(accepted)}")
