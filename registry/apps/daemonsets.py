@@ -31,7 +31,7 @@ class DaemonSetStrategy(Strategy):
     """One pod at a time is replaced, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:
-        _template_generation(obj)
+        _count(obj, _template_generation(obj))
         spec = obj["spec"]
         pod_spec.default_template(spec["template"])
         spec.setdefault("revisionHistoryLimit", 10)

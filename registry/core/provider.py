@@ -21,6 +21,7 @@ from registry.core.service_hooks import service_hooks
 from registry.core.serviceaccounts import SERVICEACCOUNTS
 from registry.core.serviceaccounts_token import TokenREST
 from registry.core.services import SERVICES
+from registry.events.provider import KINDS as EVENTS_ELSEWHERE
 from registry.generic.provider import KindsProvider
 from registry.generic.store import Store
 from registry.rest import Environment, RESTStorage
@@ -58,4 +59,10 @@ def _extras(stores: Mapping[str, Store], environment: Environment) -> Mapping[st
     }
 
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, hooks={SERVICES.plural: service_hooks}, extras=_extras)
+PROVIDER = KindsProvider(
+    group=GROUP,
+    kinds=KINDS,
+    also={EVENTS.plural: EVENTS_ELSEWHERE},
+    hooks={SERVICES.plural: service_hooks},
+    extras=_extras,
+)

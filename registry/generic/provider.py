@@ -37,11 +37,13 @@ class KindsProvider:
     kinds: Sequence[Kind] = ()
     hooks: Mapping[str, Callable[[Environment], Hooks]] = field(default_factory=dict)
     """By plural: what a kind does besides, where it needs more than the objects in hand."""
+    also: Mapping[str, Sequence[Kind]] = field(default_factory=dict)
+    """By plural: kinds of other groups that show the same objects, whose writers own fields in their words."""
     extras: Extras = field(default=_no_extras)
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """The resources by version and path."""
-        stores = {kind.plural: open_store(kind, environment) for kind in self.kinds}
+        stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in self.kinds}
         for plural, hooks_for in self.hooks.items():
             stores[plural] = replace(stores[plural], hooks=hooks_for(environment))
         storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.versions}
@@ -53,8 +55,8 @@ class KindsProvider:
         return storages
 
 
-def open_store(kind: Kind, environment: Environment) -> Store:
-    """The Store of a kind."""
+def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) -> Store:
+    """The Store of a kind, whose objects are also shown as those of other kinds."""
     storage = environment.storage_for(resource_of(kind.stored_as or kind))
     return Store(
         kind=kind,
@@ -65,7 +67,7 @@ def open_store(kind: Kind, environment: Environment) -> Store:
         authorizer=environment.authorizer,
         clock=environment.clock,
         config=environment.config,
-        managers=field_managers(kind, environment.types, environment.clock),
+        managers=field_managers(kind, environment.types, environment.clock, also),
     )
 
 
