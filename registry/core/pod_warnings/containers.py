@@ -11,6 +11,9 @@ from registry.validation import resource_names
 SECCOMP_IS_OVER = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 
+_MOST_COMPARED = 10
+"""Ports of one number, with which each other one is compared."""
+
 Obj = Mapping[str, Any]
 
 
@@ -77,7 +80,8 @@ def _warn_of_ports(spec: Obj, path: str) -> list[str]:
             found.append(f"{here}: hostIP set without hostPort: {_shown(port)}")
         others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
         found += [f"{here}: {what} port definition with {there}" for what, there in _clashes(port, others)]
-        others.append((port, here))
+        if len(others) < _MOST_COMPARED:
+            others.append((port, here))
     names: dict[str, str] = {}
     for port, here in _ports(spec, path):
         name = port.get("name")

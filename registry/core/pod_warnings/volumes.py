@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from registry.quoting import quote
@@ -20,6 +21,9 @@ _GONE = (
     ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
 )
 """Field, how a warning names it, and what it says."""
+
+_MOST_COMPARED = 500
+"""Files of a volume, each of which is compared with all others."""
 
 Obj = Mapping[str, Any]
 
@@ -102,7 +106,7 @@ def _projected(source: Obj) -> Iterator[_File]:
 def _collisions(files: Iterator[_File]) -> Iterator[tuple[_File, _File]]:
     """Each file with those before it that are at its path, above it or below it."""
     before: list[_File] = []
-    for file in files:
+    for file in islice(files, _MOST_COMPARED):
         one = _File(file.path.rstrip("/"), file.source)
         if one.path:
             yield from ((one, other) for other in before if _overlap(one.path, other.path))

@@ -146,9 +146,9 @@ def validate_label_keys(
     errors += _validate_keys(mismatch, f"{path}.mismatchLabelKeys", selector)
     if selector is not None and match:
         errors += _validate_no_overlap(path, match, selector)
-    why = "exists in both matchLabelKeys and mismatchLabelKeys"
+    why, others = "exists in both matchLabelKeys and mismatchLabelKeys", set(mismatch)
     return errors + [
-        field.invalid(f"{path}.matchLabelKeys[{index}]", key, why) for index, key in enumerate(match) if key in mismatch
+        field.invalid(f"{path}.matchLabelKeys[{index}]", key, why) for index, key in enumerate(match) if key in others
     ]
 
 

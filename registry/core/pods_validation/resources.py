@@ -1,5 +1,6 @@
 """What containers, and a pod as a whole, ask for and may have at most. (Names and amounts: resource_names.py.) Pure."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from registry.core import pod_resources
@@ -12,6 +13,7 @@ from registry.validation.field import ErrorType, FieldError
 
 _COMPUTE = frozenset({"cpu", "memory"})
 _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"
+_MOST_LISTED = 100
 _NAMES_OF_CLAIMS = "must be one of the names in pod.spec.resourceClaims"
 
 
@@ -86,30 +88,37 @@ def _validate_request(name: str, amount: str, limit: str | None, path: str) -> E
 def validate_claims(claims: Sequence[Obj], path: str, *, known: Collection[str]) -> Errors:
     """References to the pod's claims, or to single requests in them."""
     errors: Errors = []
-    seen: set[str] = set()
+    seen: defaultdict[str, set[str]] = defaultdict(set)
+    unknown = "" if all(claim.get("name", "") in known for claim in claims) else _NAMES_OF_CLAIMS + _listed(known)
     for index, claim in enumerate(claims):
         name, here = claim.get("name", ""), f"{path}[{index}]"
         if not name:
             errors.append(field.required(here))
             continue
-        errors += _validate_claim(name, claim.get("request", ""), here, seen)
+        errors += _validate_claim(name, claim.get("request", ""), here, seen[name])
         if name not in known:
-            listed = f": {', '.join(sorted(known))}" if known else " which is empty"
-            errors.append(FieldError(ErrorType.NOT_FOUND, here, name, _NAMES_OF_CLAIMS + listed))
+            errors.append(FieldError(ErrorType.NOT_FOUND, here, name, unknown))
     return errors
 
 
+def _listed(names: Collection[str]) -> str:
+    if not names:
+        return " which is empty"
+    told = sorted(names)
+    # Each error lists them: of very many, there would be very many lists.
+    return f": {', '.join(told if len(told) <= _MOST_LISTED else [*told[:_MOST_LISTED], '...'])}"
+
+
 def _validate_claim(name: str, request: str, path: str, seen: set[str]) -> Errors:
-    """A claim is told once: as a whole, or by different requests."""
-    if name in seen:
+    """A claim is told once: as a whole, or by different requests. `seen` are those that were told before."""
+    if "" in seen:
         return [field.duplicate(path, name)]
-    key = f"{name}/{request}" if request else name
     errors = rules.label(request, f"{path}.request") if request else []
-    if key in seen:
-        errors.append(field.duplicate(path, key))
+    if request in seen:
+        errors.append(field.duplicate(path, f"{name}/{request}"))
     elif not request:
-        errors += [field.duplicate(path, name) for one in seen if one.partition("/")[0] == name]
-    seen.add(key)
+        errors += [field.duplicate(path, name)] * len(seen)
+    seen.add(request)
     return errors
 
 

@@ -1,5 +1,6 @@
 """What else the scheduler goes by: tolerations, spreading, gates, claims of devices. Pure."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,9 +56,11 @@ def _validate_value(operator: str, value: str, path: str) -> Errors:
 def validate_spread(constraints: Sequence[Obj], path: str, *, options: PodOptions) -> Errors:
     """How evenly pods of a kind are to stand."""
     errors: Errors = []
+    left = Counter(map(_pair, constraints))
     for index, constraint in enumerate(constraints):
-        here, rest = f"{path}[{index}]", constraints[index + 1 :]
-        errors += _validate_constraint(constraint, here, rest=rest)
+        here, pair = f"{path}[{index}]", _pair(constraint)
+        left[pair] -= 1
+        errors += _validate_constraint(constraint, here, comes_again=left[pair] > 0)
         match, selector = constraint.get("matchLabelKeys") or (), constraint.get("labelSelector")
         if options.has_old_spread_keys:
             errors += validate_old_spread_keys(match, f"{here}.matchLabelKeys", selector)
@@ -68,7 +71,7 @@ def validate_spread(constraints: Sequence[Obj], path: str, *, options: PodOption
     return errors
 
 
-def _validate_constraint(constraint: Obj, path: str, *, rest: Sequence[Obj]) -> Errors:
+def _validate_constraint(constraint: Obj, path: str, *, comes_again: bool) -> Errors:
     skew, action = constraint.get("maxSkew") or 0, constraint.get("whenUnsatisfiable", "")
     errors = [] if skew > 0 else [field.invalid(f"{path}.maxSkew", skew, "must be greater than zero")]
     if not constraint.get("topologyKey"):
@@ -76,7 +79,7 @@ def _validate_constraint(constraint: Obj, path: str, *, rest: Sequence[Obj]) -> 
     if action not in _ACTIONS:
         errors.append(field.not_supported(f"{path}.whenUnsatisfiable", action, _ACTIONS))
     pair = _pair(constraint)
-    if any(_pair(other) == pair for other in rest):
+    if comes_again:
         errors.append(field.duplicate(f"{path}.{{topologyKey, whenUnsatisfiable}}", f"{{{pair[0]}, {pair[1]}}}"))
     errors += _validate_min_domains(constraint.get("minDomains"), action, f"{path}.minDomains")
     for member in ("nodeAffinityPolicy", "nodeTaintsPolicy"):

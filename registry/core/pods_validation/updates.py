@@ -65,14 +65,13 @@ def _validate_deadline(new: int | None, old: int | None) -> tuple[Errors, bool]:
 
 
 def _validate_tolerations(new: Sequence[Obj], old: Sequence[Obj], path: str) -> Errors:
-    kept = [_without_seconds(one) for one in new]
-    if any(_without_seconds(one) not in kept for one in old):
+    if not set(map(_without_seconds, old)) <= set(map(_without_seconds, new)):
         return [field.forbidden(path, "existing toleration can not be modified except its tolerationSeconds")]
     return scheduling.validate_tolerations(new, path)
 
 
-def _without_seconds(toleration: Obj) -> dict[str, Any]:
-    return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+def _without_seconds(toleration: Obj) -> frozenset[tuple[str, Any]]:
+    return frozenset((name, value) for name, value in toleration.items() if name != "tolerationSeconds")
 
 
 def _validate_gates(new: Sequence[Obj], old: Sequence[Obj]) -> Errors:
