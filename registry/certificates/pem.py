@@ -14,6 +14,11 @@ _BLOCK = re.compile(
     rb"(?:\A|\n)-----BEGIN ([^\n]*?)-----[ \t]*\r?\n(.*?)\n?-----END \1-----[ \t\r]*(?:\n|\Z)", re.DOTALL
 )
 _HEADER = re.compile(rb"[^\n:]+:[^\n]*\n")
+_SEQUENCE = 0x30
+_NO_PARAMETERS = (
+    "{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 "
+    "timeType:0 set:false omitEmpty:false}"
+)
 _REQUEST = "CERTIFICATE REQUEST"
 _CERTIFICATE = "CERTIFICATE"
 
@@ -60,7 +65,27 @@ def read_request(data: bytes) -> "CertificateSigningRequest":
     try:
         return x509.load_der_x509_csr(block.content)
     except ValueError as exc:
-        raise PemError(f"asn1: structure error: {exc}") from exc
+        raise PemError(f"asn1: {_asn1_error(block.content)}") from exc
+
+
+def _asn1_error(content: bytes) -> str:
+    """What Go has against the beginning of a structure that cannot be read; of what is deeper it says no more."""
+    if not content:
+        return "syntax error: sequence truncated"
+    if len(content) < 2:
+        return "syntax error: truncated tag or length"
+    tag, length, offset = content[0], content[1], 2
+    if length & 0x80:
+        count = length & 0x7F
+        offset += count
+        if not count or count > 4 or offset > len(content):
+            return "syntax error: truncated tag or length"
+        length = int.from_bytes(content[2:offset], "big")
+    if tag != _SEQUENCE:
+        is_compound = "true" if tag & 0x20 else "false"
+        found = f"{{class:{tag >> 6} tag:{tag & 0x1F} length:{length} isCompound:{is_compound}}}"
+        return f"structure error: tags don't match (16 vs {found}) {_NO_PARAMETERS} certificateRequest @{offset}"
+    return "syntax error: data truncated" if offset + length > len(content) else "structure error: malformed request"
 
 
 def check_signature(request: "CertificateSigningRequest") -> None:
@@ -105,6 +130,6 @@ def check_certificates(data: bytes) -> None:
         try:
             x509.load_der_x509_certificate(block.content)
         except ValueError as exc:
-            raise PemError(f"x509: malformed certificate: {exc}") from exc
+            raise PemError("x509: malformed certificate") from exc
     if not count:
         raise PemError(f"must contain at least one {_CERTIFICATE} PEM block")
