@@ -55,7 +55,7 @@ class NodeStrategy(Strategy):
         errors += _validate_resources(status)
         capacity = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
         if capacity is not None and capacity <= 0:
-            errors.append(field.invalid("metadata.nodeSwapStatus.capacity", capacity, "must be greater than 0"))
+            errors.append(field.invalid("metadata.nodeSwapStatus.capacity", capacity, "must be greater than zero"))
         errors += _validate_features(status)
         return errors + _validate_blocks(_spec(obj).get("podCIDRs") or ())
 
