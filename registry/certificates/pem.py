@@ -85,7 +85,9 @@ def _asn1_error(content: bytes) -> str:
         is_compound = "true" if tag & 0x20 else "false"
         found = f"{{class:{tag >> 6} tag:{tag & 0x1F} length:{length} isCompound:{is_compound}}}"
         return f"structure error: tags don't match (16 vs {found}) {_NO_PARAMETERS} certificateRequest @{offset}"
-    return "syntax error: data truncated" if offset + length > len(content) else "structure error: malformed request"
+    if offset + length > len(content):
+        return "syntax error: data truncated"
+    return "structure error: malformed request" if length else "syntax error: sequence truncated"
 
 
 def check_signature(request: "CertificateSigningRequest") -> None:
