@@ -62,9 +62,9 @@ def _holds_a_number_that_is_none(obj: Object) -> bool:
     while remaining:
         value = remaining.pop()
         if isinstance(value, dict):
-            remaining.extend(value.values())
+            remaining.extend(filter(None, value.values()))
         elif isinstance(value, list | tuple):
-            remaining.extend(value)
+            remaining.extend(filter(None, value))
         elif isinstance(value, float) and not math.isfinite(value):
             return True
     return False

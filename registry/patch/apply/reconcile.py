@@ -4,34 +4,31 @@ A list or map that is one thing today may have been owned in parts: then whoever
 needs nothing. Pure.
 """
 
-from registry.patch.apply import elements, fields
+from registry.patch.apply import elements
 from registry.patch.apply.fields import LEAF, Fields
 from registry.patch.apply.shapes import DEDUCED, UNTYPED, Shape
 
-_OF_NOTHING_KNOWN = (DEDUCED, UNTYPED)
-
 
 def reconciled(shape: Shape, owned: Fields) -> Fields:
-    """The set as the type of today has it; the same one when nothing changes."""
-    if not owned:
-        return owned
-    result = {element: _below(shape, element, inside) for element, inside in owned.items()}
-    return owned if all(result[element] is owned[element] for element in owned) else result
+    """The set as the type of today has it; the same one when nothing changes, which is the usual case."""
+    changes = {}
+    for element, inside in owned.items():
+        if inside:
+            below = _below(shape, element, inside)
+            if below is not inside:
+                changes[element] = below
+    return {**owned, **changes} if changes else owned
 
 
 def _below(shape: Shape, element: str, inside: Fields) -> Fields:
-    if not inside:
-        return inside
     below = _shape_of(shape, element)
-    if below is None or below in _OF_NOTHING_KNOWN:
+    if below is None or below is DEDUCED or below is UNTYPED:
         return inside
     part = below.maps or below.lists
     return LEAF if part is not None and part.is_atomic else reconciled(below, inside)
 
 
 def _shape_of(shape: Shape, element: str) -> Shape | None:
-    if element == fields.MEMBER:
-        return None
     if not element.startswith(elements.FIELD):
         return shape.lists.items if shape.lists is not None else None
     if shape.maps is None:
