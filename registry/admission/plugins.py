@@ -14,6 +14,7 @@ from registry.admission import (
     pod_node_selector,
     pod_security,
     pod_toleration_restriction,
+    resource_quota,
 )
 from registry.admission.always import AlwaysAdmit, AlwaysDeny
 from registry.admission.always_pull_images import AlwaysPullImages
@@ -38,7 +39,6 @@ from registry.admission.persistent_volume_claim_resize import PersistentVolumeCl
 from registry.admission.pod_resize_validator import PodResizeValidator
 from registry.admission.pod_topology_labels import PodTopologyLabels
 from registry.admission.priority import Priority
-from registry.admission.resource_quota import ResourceQuota
 from registry.admission.runtime_class import RuntimeClass
 from registry.admission.service_account import ServiceAccount
 from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
@@ -47,7 +47,6 @@ from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
 from registry.core.nodes import NODES
-from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.core.serviceaccounts import SERVICEACCOUNTS
 from registry.generic.provider import resource_of
 from registry.kind import Kind
@@ -119,7 +118,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("MutatingAdmissionWebhook"),
     Row("ValidatingAdmissionPolicy"),
     Row("ValidatingAdmissionWebhook"),
-    Row("ResourceQuota", lambda given: ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock)),
+    Row("ResourceQuota", resource_quota.make),
     Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
 )
 

@@ -8,22 +8,26 @@ none. What is charged stays so when the write fails later: as everywhere, a cont
 from collections.abc import Mapping, Sequence
 
 from registry import errors
+from registry.admission import refusals
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Plugin
+from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.generic.interpret import Operation as Reading
 from registry.generic.interpret import interpreted
+from registry.generic.provider import resource_of
 from registry.names import GroupResource
-from registry.quota import amounts, charging
+from registry.quota import amounts, charging, limited
 from registry.quota.amounts import Amounts
 from registry.quota.claims import DeviceClaims, VolumeClaims
 from registry.quota.evaluators import Evaluator, ObjectCounts, count_name
+from registry.quota.limited import Limited
 from registry.quota.pods import Pods
 from registry.quota.services import Services
+from registry.rest import Foundation
 from storage.clock import Clock
 from storage.interface import Storage, Update
 from storage.stored_object import Object, StoredObject
 
-_QUOTAS = GroupResource("", "resourcequotas")
 _IGNORED = frozenset(
     {
         GroupResource("", "namespaces"),
@@ -51,14 +55,21 @@ _EVALUATORS: Mapping[GroupResource, Evaluator] = {
 }
 
 
+def make(given: Foundation) -> "ResourceQuota":
+    """The plugin as it is configured. Raises ValueError."""
+    limits = limited.configured(given.config.admission_configuration.get(ResourceQuota.name))
+    return ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock, limits)
+
+
 class ResourceQuota(Plugin):
     """Charges the quotas of a namespace."""
 
     name = "ResourceQuota"
 
-    def __init__(self, quotas: Storage, clock: Clock) -> None:
+    def __init__(self, quotas: Storage, clock: Clock, limits: Sequence[Limited] = ()) -> None:
         self._quotas = quotas
-        self._known = Cached(quotas, _QUOTAS, lambda obj: obj)
+        self._limits = limits
+        self._known = Cached(quotas, RESOURCEQUOTAS.resource, lambda obj: obj)
         self._clock = clock
 
     async def validate(self, attributes: Attributes) -> None:
@@ -67,14 +78,13 @@ class ResourceQuota(Plugin):
         evaluator = _EVALUATORS.get(attributes.resource) or ObjectCounts((count_name(attributes.resource),))
         if not evaluator.handles(attributes):
             return
-        found = await self._concerned(attributes, evaluator)
-        await self._charge_all(found, evaluator, attributes)
-
-    async def _concerned(self, attributes: Attributes, evaluator: Evaluator) -> Sequence[str]:
-        """The keys of the quotas that look at the object."""
-        assert attributes.obj is not None
         quotas = await self._known.list(f"{attributes.namespace}/")
-        return [_key(quota) for quota in quotas if charging.looks_at(quota, evaluator, attributes.obj)]
+        if self._limits:
+            now = self._clock.now()
+            if why := limited.why_uncovered(self._limits, quotas, evaluator, attributes, now=now):
+                raise refusals.forbidden(attributes, why)
+        concerned = [_key(quota) for quota in quotas if charging.looks_at(quota, evaluator, attributes.obj)]
+        await self._charge_all(concerned, evaluator, attributes)
 
     async def _charge_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
         charged: list[tuple[str, Amounts]] = []
@@ -102,7 +112,7 @@ class ResourceQuota(Plugin):
 
         try:
             updating = self._quotas.guaranteed_update(quota, charged)
-            await interpreted(updating, Reading(_QUOTAS, "update", quota))
+            await interpreted(updating, Reading(RESOURCEQUOTAS.resource, "update", quota))
         except errors.NotFound:
             return {}
         return {} if attributes.is_dry_run else taken
@@ -118,7 +128,7 @@ class ResourceQuota(Plugin):
             return
         try:
             updating = self._quotas.guaranteed_update(quota, returned)
-            await interpreted(updating, Reading(_QUOTAS, "update", quota))
+            await interpreted(updating, Reading(RESOURCEQUOTAS.resource, "update", quota))
         except errors.NotFound:
             return
 

@@ -18,7 +18,7 @@ from storage.stored_object import Object
 def looks_at(quota: Object, evaluator: Evaluator, obj: Object) -> bool:
     """Whether a quota limits something that an object uses."""
     limited = objects.get(quota, "status.hard", {})
-    return bool(evaluator.names(limited)) and all(evaluator.is_in_scope(one, obj) for one in _scopes(quota))
+    return bool(evaluator.names(limited)) and all(evaluator.is_in_scope(one, obj) for one in scopes_of(quota))
 
 
 def charge(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now: float) -> Amounts:
@@ -56,7 +56,8 @@ def _growth(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now:
     return usage
 
 
-def _scopes(quota: Object) -> Sequence[Scope]:
+def scopes_of(quota: Object) -> Sequence[Scope]:
+    """What a quota demands of the objects that it looks at."""
     spec = quota.get("spec") or {}
     named = [{"scopeName": name, "operator": "Exists"} for name in spec.get("scopes") or ()]
     return [*named, *objects.get(spec, "scopeSelector.matchExpressions", ())]
