@@ -33,7 +33,7 @@ def default_match(match: dict[str, Any] | None) -> None:
 
 def validate_head(spec: Part) -> list[FieldError]:
     """What a policy begins with: what happens when it fails, its parameters, what it is asked about."""
-    errors = values.required_one_of(spec, "spec", "failurePolicy", FAILURE_POLICIES)
+    errors = _validate_word(spec, "spec", "failurePolicy", FAILURE_POLICIES)
     if spec.get("paramKind") is not None:
         errors += _validate_param_kind(spec["paramKind"], "spec.paramKind")
     match = spec.get("matchConstraints")
@@ -42,6 +42,13 @@ def validate_head(spec: Part) -> list[FieldError]:
     errors += validate_match(match, "spec.matchConstraints")
     has_rules = bool(match.get("resourceRules"))
     return errors if has_rules else [*errors, field.required("spec.matchConstraints.resourceRules")]
+
+
+def _validate_word(part: Part, path: str, name: str, supported: Sequence[str]) -> list[FieldError]:
+    """An empty word is not the same as none."""
+    if part.get(name) is None:
+        return [field.required(f"{path}.{name}")]
+    return [] if part[name] in supported else [field.not_supported(f"{path}.{name}", part[name], supported)]
 
 
 def _validate_param_kind(kind: Part, path: str) -> list[FieldError]:
@@ -75,7 +82,7 @@ def validate_match(match: Part | None, path: str) -> list[FieldError]:
     """Which requests; nothing of what is not there."""
     if match is None:
         return []
-    errors = values.required_one_of(match, path, "matchPolicy", MATCH_POLICIES)
+    errors = _validate_word(match, path, "matchPolicy", MATCH_POLICIES)
     for name in SELECTORS:
         selector, here = match.get(name), f"{path}.{name}"
         errors += [field.required(here)] if selector is None else label_selectors.validate(selector, here)
