@@ -226,3 +226,16 @@ async def test_a_tunnel_without_another_end_is_told(tmp_path: Path) -> None:
 
     assert answer.status == 500
     assert answer.json["message"] == "error dialing backend: dial tcp 127.0.0.1:1: connect: connection refused"
+
+
+async def test_streams_end_with_the_server(tmp_path: Path) -> None:
+    async with with_kubelet(tmp_path) as (server, _kubelet):
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
+        writer.write(
+            f"GET {POD}/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n".encode()
+        )
+        await read_head(reader)
+
+    assert await reader.read() == b""
+    writer.close()
+    await writer.wait_closed()
