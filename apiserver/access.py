@@ -13,7 +13,7 @@ from apiserver.certificates import Pki
 from apiserver.front_proxies import FrontProxies
 from apiserver.outgoing import Outgoing
 from apiserver.settings import Settings
-from registry.access import abac, modes, token_file
+from registry.access import abac, expressions, modes, oidc, token_file
 from registry.access.alive import Alive
 from registry.access.authentication import KnownTokens, TokenAuthenticator, Tokens
 from registry.access.authorizer import Verdict
@@ -21,7 +21,7 @@ from registry.access.bootstrap_tokens import BootstrapTokens
 from registry.access.front_proxy import FrontProxy
 from registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from registry.access.modes import Modes
-from registry.access.oidc import Issuer, IssuerKeys, Mapped, OIDCTokens
+from registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
 from registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens
 from registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
 from registry.access.token_issuer import TokenIssuer
@@ -174,21 +174,21 @@ class _Builder:
         assert entry.connection_info.kube_config_file is not None
         webhook = outgoing.webhook_of(entry.connection_info.kube_config_file)
         ask = self.out.asker(replace(webhook, timeout=entry.timeout))
-        return Modes(RemoteAuthorizer(ask, remote, self.clock))
+        applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
+        return Modes(RemoteAuthorizer(ask, remote, self.clock, applies=applies))
 
 
 def _issuer_of_flags(settings: Settings) -> Issuer:
     claim, prefix = settings.oidc_username_claim, settings.oidc_username_prefix
     if not prefix and claim != "email":
         prefix = f"{settings.oidc_issuer_url}#"
-    groups = settings.oidc_groups_claim
     return Issuer(
         url=settings.oidc_issuer_url,
         audiences=(settings.oidc_client_id,),
         algorithms=settings.oidc_signing_algs,
-        username=Mapped(claim, "" if prefix == "-" else prefix),
-        groups=Mapped(groups, settings.oidc_groups_prefix) if groups else None,
-        required=settings.oidc_required_claim,
+        username=oidc.name_from(claim, "" if prefix == "-" else prefix),
+        groups=oidc.groups_from(settings.oidc_groups_claim, settings.oidc_groups_prefix),
+        checks=[oidc.requiring(claim, value) for claim, value in settings.oidc_required_claim.items()],
     )
 
 

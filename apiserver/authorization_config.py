@@ -8,11 +8,12 @@ authorizers:
 """
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import pydantic
 
 from apiserver.config_files import Duration, Model, load
+from registry.access import expressions
 from registry.quoting import quote
 
 _KIND = "AuthorizationConfiguration"
@@ -34,10 +35,15 @@ class Connection(Model):
         return self
 
 
+def _checked(text: str) -> str:
+    expressions.match_conditions([text])
+    return text
+
+
 class MatchCondition(Model):
     """An expression about the review."""
 
-    expression: str
+    expression: Annotated[str, pydantic.AfterValidator(_checked)]
 
 
 class Webhook(Model):
@@ -58,8 +64,8 @@ class Webhook(Model):
     def _check(self) -> Self:
         if not 0 < self.timeout <= _LONGEST_TIMEOUT:
             raise ValueError("timeout must be > 0s and <= 30s")
-        if self.match_conditions:
-            raise ValueError("matchConditions are not supported")
+        if self.match_conditions and self.match_condition_subject_access_review_version is None:
+            raise ValueError("matchConditionSubjectAccessReviewVersion is required if match conditions are specified")
         return self
 
 

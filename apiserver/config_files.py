@@ -24,9 +24,7 @@ Duration = Annotated[float, pydantic.BeforeValidator(_seconds), pydantic.Field(g
 class Model(pydantic.BaseModel):
     """A part of a file. Its fields are written as the file has them: in camel case."""
 
-    model_config = pydantic.ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, alias_generator=to_camel
-    )
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, alias_generator=to_camel)
 
     @pydantic.model_validator(mode="before")
     @classmethod

@@ -13,6 +13,7 @@ import orjson
 
 from registry.access import jwts
 from registry.access.authentication import Authenticated, BadToken
+from registry.access.service_account_claims import CREDENTIAL_ID
 from registry.access.users import UserInfo
 from registry.quoting import quote
 from storage.clock import Clock
@@ -27,30 +28,24 @@ _PAUSE_SECONDS = 10.0
 _CONFIGURATION = "/.well-known/openid-configuration"
 
 
-@dataclass(frozen=True, slots=True)
-class Mapped:
-    """A claim and what is put before its value."""
-
-    claim: str
-    prefix: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """One issuer, and how its claims become users.
+    """One issuer, and how its claims become users: each part is read by a function, which raises BadToken.
 
-    discovery_url: where the issuer's configuration is,
-    if not below its own URL.
+    discovery_url: where the issuer's configuration is, if not below its own URL. checks, user_checks: raise BadToken
+    for claims, and for users that came of them, that are not accepted.
     """
 
     url: str
     audiences: Sequence[str]
     discovery_url: str = ""
     algorithms: Sequence[str] = ALGORITHMS
-    username: Mapped = Mapped("sub")
-    groups: Mapped | None = None
-    uid_claim: str = ""
-    required: Mapping[str, str] = field(default_factory=dict)
+    username: Callable[[Claims], str]
+    groups: Callable[[Claims], Sequence[str]] = lambda _claims: ()
+    uid: Callable[[Claims], str] = lambda _claims: ""
+    extra: Mapping[str, Callable[[Claims], Sequence[str]]] = field(default_factory=dict)
+    checks: Sequence[Callable[[Claims], None]] = ()
+    user_checks: Sequence[Callable[[UserInfo], None]] = ()
 
 
 class IssuerKeys:
@@ -146,32 +141,64 @@ class OIDCTokens:
 
 def user_of(claims: Claims, issuer: Issuer) -> UserInfo:
     """The user that verified claims mean. Raises BadToken when they mean none."""
-    for name, wanted in issuer.required.items():
-        if claims.get(name) != wanted:
-            raise BadToken(f"oidc: required claim {name} value does not match")
-    name = f"{issuer.username.prefix}{_user_name(claims, issuer.username.claim)}"
-    uid = claims.get(issuer.uid_claim, "") if issuer.uid_claim else ""
-    extra: dict[str, Sequence[str]] = {}
+    for check in issuer.checks:
+        check(claims)
+    name = issuer.username(claims)
+    if not name:
+        raise BadToken("oidc: username claim is empty")
+    extra = {key: values for key, read in issuer.extra.items() if (values := tuple(read(claims)))}
     if isinstance(identifier := claims.get("jti"), str) and identifier:
-        extra["authentication.kubernetes.io/credential-id"] = (f"JTI={identifier}",)
-    return UserInfo(name=name, uid=str(uid), groups=_groups(claims, issuer.groups), extra=extra)
+        extra[CREDENTIAL_ID] = (f"JTI={identifier}",)
+    user = UserInfo(name=name, uid=issuer.uid(claims), groups=tuple(issuer.groups(claims)), extra=extra)
+    for accept in issuer.user_checks:
+        accept(user)
+    return user
 
 
-def _user_name(claims: Claims, claim: str) -> str:
-    name = claims.get(claim)
-    if not isinstance(name, str) or not name:
-        raise BadToken(f"oidc: parse username claims {quote(claim)}: claim not present")
-    # Who owns an address has to be proved, wherever the issuer tells whether it was.
-    if claim == "email" and claims.get("email_verified", True) is not True:
-        raise BadToken("oidc: email not verified")
-    return name
+def name_from(claim: str, prefix: str) -> Callable[[Claims], str]:
+    """A user's name from a claim. Whose an address is has to be proved wherever the issuer tells whether it was."""
+
+    def read(claims: Claims) -> str:
+        name = claims.get(claim)
+        if not isinstance(name, str) or not name:
+            raise BadToken(f"oidc: parse username claims {quote(claim)}: claim not present")
+        if claim == "email" and claims.get("email_verified", True) is not True:
+            raise BadToken("oidc: email not verified")
+        return f"{prefix}{name}"
+
+    return read
 
 
-def _groups(claims: Claims, mapped: Mapped | None) -> tuple[str, ...]:
-    if mapped is None or mapped.claim not in claims:
-        return ()
-    given = claims[mapped.claim]
-    groups = [given] if isinstance(given, str) else given
-    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-        raise BadToken(f"oidc: parse groups claim {quote(mapped.claim)}: it holds no list of texts")
-    return tuple(f"{mapped.prefix}{group}" for group in groups)
+def groups_from(claim: str, prefix: str) -> Callable[[Claims], Sequence[str]]:
+    """Groups from a claim that holds one or a list of them."""
+
+    def read(claims: Claims) -> Sequence[str]:
+        given = claims.get(claim, [])
+        groups = [given] if isinstance(given, str) else given
+        if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+            raise BadToken(f"oidc: parse groups claim {quote(claim)}: it holds no list of texts")
+        return [f"{prefix}{group}" for group in groups]
+
+    return read
+
+
+def uid_from(claim: str) -> Callable[[Claims], str]:
+    """A uid from a claim."""
+
+    def read(claims: Claims) -> str:
+        uid = claims.get(claim, "")
+        if not isinstance(uid, str):
+            raise BadToken(f"oidc: parse uid claim {quote(claim)}: it holds no text")
+        return uid
+
+    return read
+
+
+def requiring(claim: str, value: str) -> Callable[[Claims], None]:
+    """A check that a claim has a value."""
+
+    def check(claims: Claims) -> None:
+        if claims.get(claim) != value:
+            raise BadToken(f"oidc: required claim {claim} value does not match")
+
+    return check

@@ -219,9 +219,10 @@ JWT = "jwt: [{issuer: {url: URL, audiences: [a]}, claimMappings: {username: {USE
     [
         (JWT.replace("URL", "http://x").replace("USERNAME", "claim: sub, prefix: ''"), "url must be an https URL"),
         (JWT.replace("URL", "https://x").replace("USERNAME", "claim: sub"), "prefix is required when claim is set"),
+        (JWT.replace("URL", "https://x").replace("USERNAME", "expression: claims."), "compilation failed"),
         (
-            JWT.replace("URL", "https://x").replace("USERNAME", "expression: claims.sub"),
-            "expressions are not supported",
+            JWT.replace("URL", "https://x").replace("USERNAME", "expression: claims.email"),
+            "email_verified must be used",
         ),
         ("anonymous: {enabled: false, conditions: [{path: /x}]}", "conditions are not allowed"),
         ("colors: 1", "colors: Extra inputs"),

@@ -10,12 +10,12 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from registry.access import signing_keys
+from registry.access import expressions, oidc, signing_keys
 from registry.access.alive import Alive
 from registry.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
 from registry.access.bootstrap_tokens import BootstrapTokens
 from registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
-from registry.access.oidc import Issuer, IssuerKeys, Mapped, OIDCTokens
+from registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
 from registry.access.service_account_claims import Bound, Reference
 from registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
 from registry.access.signing_keys import SigningKeys, VerifyingKey
@@ -231,13 +231,14 @@ class IssuerElsewhere:
 
 
 def trusting(elsewhere: IssuerElsewhere, clock: ManualClock, **settings: Any) -> OIDCTokens:
-    issuer = Issuer(url=URL, audiences=("cluster",), algorithms=("ES256",), **settings)
+    given = {"username": oidc.name_from("sub", ""), **settings}
+    issuer = Issuer(url=URL, audiences=("cluster",), algorithms=("ES256",), **given)
     return OIDCTokens(issuer, IssuerKeys(issuer, elsewhere.fetch, clock), OWN, clock)
 
 
 async def test_an_issuers_claims_become_a_user(clock: ManualClock) -> None:
     elsewhere = IssuerElsewhere()
-    tokens = trusting(elsewhere, clock, username=Mapped("sub", "oidc:"), groups=Mapped("roles", "r:"))
+    tokens = trusting(elsewhere, clock, username=oidc.name_from("sub", "oidc:"), groups=oidc.groups_from("roles", "r:"))
 
     found = await tokens.authenticate(elsewhere.token(clock, roles=["dev", "ops"]), OWN)
 
@@ -257,7 +258,7 @@ async def test_an_issuers_claims_become_a_user(clock: ManualClock) -> None:
 )
 async def test_claims_that_do_not_fit_are_refused(clock: ManualClock, claims: dict[str, Any], why: str) -> None:
     elsewhere = IssuerElsewhere()
-    tokens = trusting(elsewhere, clock, required={"tenant": "a"})
+    tokens = trusting(elsewhere, clock, checks=[oidc.requiring("tenant", "a")])
 
     assert why in await refused(tokens, elsewhere.token(clock, **{"tenant": "a", **claims}))
 
@@ -266,9 +267,62 @@ async def test_an_address_that_is_not_verified_names_nobody(clock: ManualClock) 
     elsewhere = IssuerElsewhere()
     token = elsewhere.token(clock, email="jane@example.com", email_verified=False)
 
-    why = await refused(trusting(elsewhere, clock, username=Mapped("email")), token)
+    why = await refused(trusting(elsewhere, clock, username=oidc.name_from("email", "")), token)
 
     assert why == "oidc: email not verified"
+
+
+async def test_expressions_make_and_check_users(clock: ManualClock) -> None:
+    elsewhere = IssuerElsewhere()
+    tokens = trusting(
+        elsewhere,
+        clock,
+        username=expressions.text_of_claims("claims.sub + '@' + claims.tenant"),
+        groups=expressions.texts_of_claims("claims.roles.filter(r, r != 'root')"),
+        extra={"example.com/tenant": expressions.texts_of_claims("claims.tenant")},
+        checks=[expressions.check_of_claims("has(claims.tenant)", "no tenant")],
+        user_checks=[expressions.check_of_user("!user.username.startsWith('system:')", "reserved")],
+    )
+
+    found = await tokens.authenticate(elsewhere.token(clock, tenant="t", roles=["dev", "root"]), OWN)
+    without = await refused(tokens, elsewhere.token(clock, roles=[]))
+    reserved = await refused(tokens, elsewhere.token(clock, sub="system:admin", tenant="t", roles=[]))
+
+    assert found is not None
+    assert (found.user.name, found.user.groups) == ("jane@t", ("dev",))
+    assert found.user.extra["example.com/tenant"] == ("t",)
+    assert without.endswith("no tenant")
+    assert reserved.endswith("reserved")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "applies"),
+    [
+        ([], True),
+        (["request.user == 'alice'"], True),
+        (["request.user == 'bob'"], False),
+        (["has(request.resourceAttributes)", "request.resourceAttributes.namespace == 'ns'"], True),
+        (["'devs' in request.groups", "has(request.nonResourceAttributes)"], False),
+        (["request.uid == 'x'", "request.user == 'bob'"], False),
+    ],
+)
+def test_match_conditions_all_have_to_hold(conditions: list[str], *, applies: bool) -> None:
+    spec = {"user": "alice", "groups": ["devs"], "resourceAttributes": {"namespace": "ns", "verb": "get"}}
+
+    assert expressions.match_conditions(conditions)(spec) is applies
+
+
+def test_a_match_condition_that_fails_decides_nothing() -> None:
+    applies = expressions.match_conditions(["request.resourceAttributes.namespace == 'ns'"])
+
+    with pytest.raises(ValueError, match="cel evaluation error"):
+        applies({"user": "alice", "nonResourceAttributes": {"path": "/"}})
+
+
+@pytest.mark.parametrize("text", ["request.", "request.colour == 'red'", "request.user", "claims.sub == 'x'"])
+def test_a_match_condition_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"compilation failed|must evaluate to bool"):
+        expressions.match_conditions([text])
 
 
 async def test_keys_are_fetched_once_and_again_for_a_new_one(clock: ManualClock) -> None:
