@@ -6,14 +6,14 @@ Opens files; decides nothing. Must hold: what is wrong with a file ends the star
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from apiserver import authentication_config, authorization_config, certificates, outgoing, service_account_keys
-from apiserver.authentication_config import Anonymous, AuthenticationConfiguration
+from apiserver import certificates, outgoing, service_account_keys
 from apiserver.certificates import Pki
 from apiserver.front_proxies import FrontProxies
 from apiserver.outgoing import Outgoing
 from apiserver.settings import Settings
-from registry.access import abac, expressions, modes, oidc, token_file
+from registry.access import abac, modes, oidc, token_file
 from registry.access.alive import Alive
 from registry.access.authentication import KnownTokens, TokenAuthenticator, Tokens
 from registry.access.authorizer import Verdict
@@ -28,6 +28,10 @@ from registry.access.token_issuer import TokenIssuer
 from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.rest import StorageFor
 from storage.clock import Clock
+
+if TYPE_CHECKING:  # files that most servers do not have: their models and expressions take a while to import
+    from apiserver.authentication_config import AuthenticationConfiguration
+    from apiserver.authorization_config import Webhook
 
 AllowsAnonymous = Callable[[str], bool]
 """Whether nobody in particular may ask for a path: whether to let them, authorization decides."""
@@ -64,9 +68,7 @@ class _Builder:
 
     def access(self) -> Access:
         settings = self.settings
-        config = AuthenticationConfiguration()
-        if settings.authentication_config is not None:
-            config = authentication_config.read(settings.authentication_config)
+        config = self._authentication_config()
         issuer = TokenIssuer(
             keys=service_account_keys.of(settings),
             issuers=settings.service_account_issuer,
@@ -79,12 +81,21 @@ class _Builder:
             Tokens(list(self._authenticators(issuer, config)), issuer.own_audiences),
             issuer,
             self._front_proxies(),
-            _anonymous(settings, config.anonymous),
+            _anonymous(settings, config),
         )
+
+    def _authentication_config(self) -> "AuthenticationConfiguration | None":
+        if self.settings.authentication_config is None:
+            return None
+        from apiserver import authentication_config
+
+        return authentication_config.read(self.settings.authentication_config)
 
     # Authentication
 
-    def _authenticators(self, issuer: TokenIssuer, config: AuthenticationConfiguration) -> Iterator[TokenAuthenticator]:
+    def _authenticators(
+        self, issuer: TokenIssuer, config: "AuthenticationConfiguration | None"
+    ) -> Iterator[TokenAuthenticator]:
         settings, clock, audiences = self.settings, self.clock, issuer.own_audiences
         alive = Alive(self.storage_for)
         yield KnownTokens(self._known(), audiences)
@@ -94,7 +105,8 @@ class _Builder:
         yield ServiceAccountTokens(SignedTokens(issuer.keys, issuer.issuers), audiences, alive, clock)
         if settings.enable_bootstrap_token_auth:
             yield BootstrapTokens(audiences, alive, clock)
-        yield from (self._oidc(one.as_issuer(), one.issuer.certificate_authority, audiences) for one in config.jwt)
+        for one in config.jwt if config is not None else ():
+            yield self._oidc(one.as_issuer(), one.issuer.certificate_authority, audiences)
         if settings.oidc_issuer_url:
             authority = settings.oidc_ca_file.read_text() if settings.oidc_ca_file else ""
             yield self._oidc(_issuer_of_flags(settings), authority, audiences)
@@ -141,6 +153,8 @@ class _Builder:
             for name in settings.authorization_mode:
                 yield self._webhook_of_flags() if name == "Webhook" else self._mode(name)
             return
+        from apiserver import authorization_config
+
         for entry in authorization_config.read(settings.authorization_config).authorizers:
             yield self._mode(entry.type) if entry.webhook is None else self._webhook(entry.webhook)
 
@@ -164,7 +178,9 @@ class _Builder:
         webhook = outgoing.webhook_of(settings.authorization_webhook_config_file)
         return Modes(RemoteAuthorizer(self.out.asker(webhook), remote, self.clock))
 
-    def _webhook(self, entry: authorization_config.Webhook) -> Modes:
+    def _webhook(self, entry: "Webhook") -> Modes:
+        from registry.access import expressions
+
         remote = RemoteSettings(
             version=entry.subject_access_review_version,
             allowed_seconds=entry.authorized_ttl if entry.cache_authorized_requests else 0,
@@ -192,8 +208,9 @@ def _issuer_of_flags(settings: Settings) -> Issuer:
     )
 
 
-def _anonymous(settings: Settings, config: Anonymous | None) -> AllowsAnonymous:
-    if config is None:
+def _anonymous(settings: Settings, config: "AuthenticationConfiguration | None") -> AllowsAnonymous:
+    anonymous = config.anonymous if config is not None else None
+    if anonymous is None:
         return lambda _path: settings.anonymous_auth
-    paths = {condition.path for condition in config.conditions}
-    return lambda path: config.enabled and (not paths or path in paths)
+    paths = {condition.path for condition in anonymous.conditions}
+    return lambda path: anonymous.enabled and (not paths or path in paths)
