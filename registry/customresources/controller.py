@@ -10,6 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection
 
+from registry import objects
 from registry.customresources import definition, settling
 from registry.customresources.cleanup import Cleanup
 from registry.customresources.customresourcedefinitions import DEFINITIONS
@@ -23,7 +24,7 @@ from registry.generic.provider import open_store, resource_of
 from registry.rest import Environment, timestamp
 from storage.errors import KeyNotFound, StorageError
 from storage.interface import Update
-from storage.stored_object import StoredObject
+from storage.stored_object import Object, StoredObject
 from storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,14 @@ Publish = Callable[[str, Offer | None], None]
 """Hears what is served of a definition, by its name; None when nothing is any more."""
 
 _RETRY_SECONDS = 1.0
+_STATUS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus"
+"""All that is written here: a definition of half a megabyte is not made anew for it."""
+
+
+def _light(crd: Object) -> Object:
+    """A definition without the bulk of its versions."""
+    versions = [{"name": version["name"]} for version in crd["spec"].get("versions") or ()]
+    return {**crd, "metadata": dict(crd["metadata"]), "spec": {**crd["spec"], "versions": versions}}
 
 
 class _Unchanged(Exception):
@@ -52,6 +61,7 @@ class Controller:
 
     def __init__(self, environment: Environment, resources: Resources, publish: Publish) -> None:
         self._store = open_store(DEFINITIONS, environment)
+        self._status = environment.types.type_of(_STATUS)
         self._resources = resources
         self._publish = publish
         self._clock = environment.clock
@@ -167,7 +177,7 @@ class Controller:
     async def _write(self, name: str, decide: Decide) -> None:
         """Write what is decided on a definition, if that changes anything."""
         present = self._newest(name)
-        if present is None or not decide(present.stored.decode(), ""):
+        if present is None or not decide(objects.clone(present.head), ""):
             return
 
         async def try_update(current: StoredObject | None) -> Update:
@@ -175,12 +185,19 @@ class Controller:
             if not crd or crd["metadata"].get("uid") != present.uid or not decide(crd, timestamp(self._clock.now())):
                 raise _Unchanged
             assert current is not None
-            self._store.note_own_change(current.decode(), crd, "status")
-            return Update(self._store.canonical(crd))
+            self._own(current.decode(), crd)
+            crd["status"] = self._status.canonical(crd["status"])
+            return Update(crd)
 
         with contextlib.suppress(_Unchanged, KeyNotFound):
             stored = await self._store.storage.guaranteed_update(name, try_update, suggestion=present.stored)
             self._wrote(definition.parse(stored))
+
+    def _own(self, old: Object, crd: Object) -> None:
+        """Note that the server has changed the status, without looking at the schemas for it."""
+        changed = _light(crd)
+        self._store.note_own_change(_light(old), changed, "status")
+        crd["metadata"] = changed["metadata"]
 
     def _wrote(self, written: Definition) -> None:
         if written.name in self._following.items:

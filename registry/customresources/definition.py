@@ -1,7 +1,8 @@
 """Definition: what the server keeps of a CustomResourceDefinition to serve what it defines.
 
 Must hold: the schemas, which are nearly all of its size, are not kept; they are read from the stored bytes when the
-first object of a version comes.
+first object of a version comes. What the server decides on by itself needs none of them: `head` is the definition
+without its versions.
 """
 
 import hashlib
@@ -45,6 +46,7 @@ class Definition:
     """A definition at a revision. `versions` are in its order; `digest` changes with what storage depends on."""
 
     stored: StoredObject
+    head: Object
     name: str
     uid: str
     group: str
@@ -90,6 +92,7 @@ def parse(stored: StoredObject) -> Definition:
     accepted = naming.names_of(crd)
     return Definition(
         stored=stored,
+        head={**crd, "spec": {name: value for name, value in spec.items() if name != "versions"}},
         name=crd["metadata"]["name"],
         uid=crd["metadata"].get("uid", ""),
         group=spec["group"],

@@ -114,6 +114,8 @@ _SCHEMA: Sequence[tuple[str, str, Show]] = (
     ("XValidations", "x-kubernetes-validations", _rules),
 )
 
+_UNSET: Sequence[Any] = (None, "", False, [], {})
+
 _RULE: Sequence[tuple[str, str, Show]] = (
     ("Rule", "rule", _text),
     ("Message", "message", _text),
@@ -140,7 +142,7 @@ def schema(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def set_members(value: Mapping[str, Any]) -> list[str]:
     """The inner names of the members of a schema that are set, in order."""
-    return [inner for inner, name, show in _SCHEMA if show(value.get(name)) not in (None, "", False)]
+    return [inner for inner, name, _ in _SCHEMA if value.get(name) not in _UNSET]
 
 
 def rule(value: Mapping[str, Any]) -> dict[str, Any]:
