@@ -5,7 +5,6 @@ restarts (a sidecar) runs beside all that come after it.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from functools import lru_cache
 from typing import Any
 
 from registry.schema import quantity
@@ -63,7 +62,7 @@ def _compute(amounts: Mapping[str, str] | None) -> Amounts:
     """What there is of processors and memory."""
     if not amounts:
         return {}
-    parsed = {name: _parsed(amounts[name]) for name in _COMPUTE if name in amounts}
+    parsed = {name: quantity.known(amounts[name]) for name in _COMPUTE if name in amounts}
     return {name: one for name, one in parsed.items() if one.digits > 0}
 
 
@@ -113,13 +112,7 @@ def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
 
 def _amounts(container: Mapping[str, Any], which: str) -> Amounts:
     amounts = (container.get("resources") or {}).get(which) or {}
-    return {name: _parsed(text) for name, text in amounts.items()}
-
-
-@lru_cache(maxsize=4096)
-def _parsed(text: str) -> Quantity:
-    """Pods ask for the same few amounts again and again."""
-    return quantity.parse(text)
+    return {name: quantity.known(text) for name, text in amounts.items()}
 
 
 def _add(total: Amounts, more: Mapping[str, Quantity]) -> None:

@@ -76,6 +76,11 @@ def parse(text: str) -> Quantity:
     return _decimal(text, sign, whole, fraction, form, exponent)
 
 
+def known(text: str) -> Quantity:
+    """The same for a text that is read again and again: objects name the same few amounts. Raises DecodeError."""
+    return _cached_parse(text) if len(text) <= _CACHED_LENGTH else parse(text)
+
+
 def canonical(text: str) -> str:
     """The text as kube-apiserver prints it. Raises DecodeError."""
     return _cached(text) if len(text) <= _CACHED_LENGTH else str(parse(text))
@@ -84,6 +89,11 @@ def canonical(text: str) -> str:
 def rounded_up(text: str, scale: int) -> str:
     """The canonical text of a quantity that has nothing finer than ten to the power of `scale`."""
     return _cached_rounding(text, scale) if len(text) <= _CACHED_LENGTH else _rounded(text, scale)
+
+
+@lru_cache(maxsize=4096)
+def _cached_parse(text: str) -> Quantity:
+    return parse(text)
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ Pure. An empty list means valid. The patterns are part of the messages, so they 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 NameCheck = Callable[[str, bool], list[str]]
 """Checks the name of an object; the second argument says that it is a prefix to which something will be appended."""
@@ -99,6 +100,7 @@ HTTP_HEADER = Format(
     "[-A-Za-z0-9]+", "a valid HTTP header must consist of alphanumeric characters or '-'", ("X-Header-Name",)
 )
 
+_LONGEST_KNOWN = 100
 _PREFIX = replace(DNS1123_SUBDOMAIN, unit="bytes")
 _KEY_MESSAGE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
@@ -107,7 +109,16 @@ _KEY_ERROR = regex_error(_KEY_MESSAGE, _KEY, "MyName", "my.name", "123-abc")
 
 
 def check_qualified_name(value: str) -> list[str]:
-    """A label key: an optional DNS prefix and a name, `example.com/MyName`."""
+    """A label key: an optional DNS prefix and a name, `example.com/MyName`. Objects share a few."""
+    return list(_known_name(value)) if len(value) <= _LONGEST_KNOWN else _check_qualified_name(value)
+
+
+@lru_cache(maxsize=4096)
+def _known_name(value: str) -> tuple[str, ...]:
+    return tuple(_check_qualified_name(value))
+
+
+def _check_qualified_name(value: str) -> list[str]:
     parts = value.split("/")
     if len(parts) > 2:
         return [

@@ -70,7 +70,7 @@ def is_extended(name: str) -> bool:
 
 def is_counted(name: str) -> bool:
     """Whether amounts of it are whole numbers."""
-    return name in COUNTED or is_extended(name)
+    return name not in _COMPUTE and (name in COUNTED or is_extended(name))
 
 
 def allows_overcommit(name: str) -> bool:
@@ -88,6 +88,8 @@ def validate_name(name: str, path: str) -> list[FieldError]:
 
 def validate_container_name(name: str, path: str) -> list[FieldError]:
     """A resource that containers ask for."""
+    if name in _COMPUTE:
+        return []
     errors = validate_name(name, path)
     if "/" not in name:
         if not is_standard_for_containers(name):
@@ -115,7 +117,7 @@ def validate_quota_name(name: str, path: str) -> list[FieldError]:
 
 def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
     """An amount of a resource: not negative, and whole where it is counted."""
-    parsed = quantity.parse(amount)
+    parsed = quantity.known(amount)
     errors = []
     if parsed.digits < 0:
         errors.append(field.invalid(path, str(parsed), "must be greater than or equal to 0"))
@@ -131,7 +133,7 @@ def warn_of_fractions(
     return [
         f"{path}[{name}]: fractional byte value {quote(amounts[name])} is invalid, must be an integer"
         for name in names
-        if name in amounts and _is_fraction(quantity.parse(amounts[name]))
+        if name in amounts and _is_fraction(quantity.known(amounts[name]))
     ]
 
 
@@ -151,7 +153,7 @@ def is_divisible(name: str, amount: str) -> bool:
         return False
     if size.digits <= 0 or size.nanos % 10**9:
         return False
-    return _rounded_up(quantity.parse(amount).nanos) % (size.nanos // 10**9) == 0
+    return _rounded_up(quantity.known(amount).nanos) % (size.nanos // 10**9) == 0
 
 
 def _rounded_up(nanos: int) -> int:

@@ -77,7 +77,7 @@ def _validate_request(name: str, amount: str, limit: str | None, path: str) -> E
     can_overcommit = resource_names.allows_overcommit(name)
     if limit is None:
         return [] if can_overcommit else [field.required(f"{path}.limits", _NO_OVERCOMMIT)]
-    wanted, most = quantity.parse(amount).nanos, quantity.parse(limit).nanos
+    wanted, most = quantity.known(amount).nanos, quantity.known(limit).nanos
     if wanted != most and not can_overcommit:
         return [field.invalid(f"{path}.requests", amount, f"must be equal to {name} limit of {limit}")]
     if wanted > most:
@@ -126,12 +126,12 @@ def _validate_sums(spec: Obj, resources: Obj, path: str) -> Errors:
     errors: Errors = []
     requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     for name, total in pod_resources.aggregate(spec, "requests").items():
-        if name in requests and total.nanos > quantity.parse(requests[name]).nanos:
+        if name in requests and total.nanos > quantity.known(requests[name]).nanos:
             why = f"must be greater than or equal to aggregate container requests of {total}"
             errors.append(field.invalid(f"{path}.requests[{name}]", requests[name], why))
     for name, total in pod_resources.aggregate(spec, "limits").items():
         is_held = resource_names.is_huge_pages(name) and name in limits
-        if is_held and total.nanos > quantity.parse(limits[name]).nanos:
+        if is_held and total.nanos > quantity.known(limits[name]).nanos:
             why = f"must be greater than or equal to aggregate container limits of {total}"
             errors.append(field.invalid(f"{path}.limits[{name}]", limits[name], why))
     return errors
@@ -142,7 +142,7 @@ def _validate_single_limits(spec: Obj, resources: Obj, path: str) -> Errors:
     most = resources.get("limits") or {}
     for index, container in enumerate(spec.get("containers") or ()):
         for name, limit in (rules.given(container, "resources").get("limits") or {}).items():
-            if name in most and quantity.parse(limit).nanos > quantity.parse(most[name]).nanos:
+            if name in most and quantity.known(limit).nanos > quantity.known(most[name]).nanos:
                 why = f"must be less than or equal to pod limits of {most[name]}"
                 errors.append(field.invalid(f"{path}.containers[{index}][{name}].limits", limit, why))
     return errors

@@ -180,7 +180,7 @@ _AMOUNTS = frozenset({"Limits", "Requests", "Overhead"})
 def _settled(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         if name in _AMOUNTS:
-            return {key: quantity.parse(amount).nanos for key, amount in value.items()} or None
+            return {key: quantity.known(amount).nanos for key, amount in value.items()} or None
         return {key: _settled(one, key) for key, one in value.items()} or None
     if isinstance(value, list):
         return [_settled(one) for one in value] or None
