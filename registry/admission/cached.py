@@ -15,7 +15,8 @@ from storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")
 
-_LEAST_KEPT = 1000
+_MOST_KNOWN = 16_384
+"""Objects; when there are more, all are forgotten and read again."""
 _AT_HAND = ListOptions(resource_version=0)
 """Any state that the cache has."""
 
@@ -51,7 +52,7 @@ class Cached(Generic[T]):
         known = self._known.get(stored.key)
         if known is not None and known[0] == stored.revision:
             return known[1]
-        if len(self._known) >= _LEAST_KEPT:
+        if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         parsed = self._read(stored.decode())
         self._known[stored.key] = (stored.revision, parsed)
