@@ -61,6 +61,10 @@ class Form:
         value = conversion.from_hub(objects.clone(hub)) if conversion else hub
         return self.versioned(self._printed(value))
 
+    def stored(self, hub: Object) -> Versioned:
+        """A hub object as it was stored: that is how the hub's version prints it."""
+        return self.versioned(self._typed(hub)) if self.view.conversion is None else self.shown(hub)
+
     def versioned(self, value: Object) -> Versioned:
         return Versioned(self.api_version, self.shape, value)
 
@@ -81,14 +85,18 @@ class Form:
         return creation.compiled(self.shape, self.nothing.value)
 
     def _printed(self, value: Object) -> Object:
-        """An object in its canonical form, typed, without what is known of its owners."""
+        """An object in its canonical form."""
         printed = self.view.canonical(value)
         printed.pop("kind", None)
         printed.pop("apiVersion", None)
-        metadata = printed["metadata"]
-        if "managedFields" in metadata:
-            printed["metadata"] = {name: one for name, one in metadata.items() if name != "managedFields"}
-        return typed(self.view.object_kind, printed)
+        return self._typed(printed)
+
+    def _typed(self, value: Object) -> Object:
+        """An object with its type, without what is known of its owners; the given one is left as it is."""
+        whole = typed(self.view.object_kind, value)
+        if "managedFields" in value["metadata"]:
+            whole["metadata"] = {name: one for name, one in value["metadata"].items() if name != "managedFields"}
+        return whole
 
 
 Forms = Mapping[str, Form]

@@ -167,7 +167,7 @@ class FieldManager:
             left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
 
     def _shown(self, live: Object | None) -> Versioned:
-        return self.form.nothing if live is None else self.form.shown(live)
+        return self.form.nothing if live is None else self.form.stored(live)
 
     def _hub(self, applied: Versioned, config: Object) -> Object:
         failure = f"failed to convert new object ({_subject(config)}) to proper version: "
