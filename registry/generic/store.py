@@ -360,6 +360,7 @@ class Store:
     async def _prepare_update(
         self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: _Taken
     ) -> None:
+        rest.settle_namespace(new, request, self.kind)
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._mutate(attributes, new)
         if self.strategy.has_generation:
