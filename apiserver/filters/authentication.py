@@ -5,6 +5,8 @@ answered. The insecure port knows no users: whoever reaches it from this machine
 browser might send there on a stranger's behalf is refused.
 """
 
+import base64
+import binascii
 import logging
 from ipaddress import ip_address
 
@@ -23,6 +25,7 @@ from storage.clock import Clock
 logger = logging.getLogger(__name__)
 
 _SPACE_WARNING = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+_TOKEN_PROTOCOL = "base64url.bearer.authorization.k8s.io."  # noqa: S105 - the name of a protocol
 _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATED))
 
 
@@ -75,13 +78,8 @@ def _certified_user(
 
 
 async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> UserInfo | None:
-    scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
-    if not credentials or scheme.lower() != "bearer":
-        return None
-    token, has_more, _ = credentials.partition(" ")
+    token = _header_token(request, context) or _web_socket_token(request)
     if not token:
-        if has_more:
-            context.warnings.add(_SPACE_WARNING)
         return None
     try:
         found = await tokens.authenticate(token, tokens.own_audiences)
@@ -91,6 +89,33 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
     for warning in found.warnings:
         context.warnings.add(warning)
     return found.user
+
+
+def _header_token(request: web.BaseRequest, context: RequestContext) -> str:
+    scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
+    if not credentials or scheme.lower() != "bearer":
+        return ""
+    token, has_more, _ = credentials.partition(" ")
+    if not token and has_more:
+        context.warnings.add(_SPACE_WARNING)
+    return token
+
+
+def _web_socket_token(request: web.BaseRequest) -> str:
+    """The token that a browser sends as a protocol of a web socket, for want of a header. Raises Unauthorized."""
+    if request.headers.get(hdrs.UPGRADE, "").lower() != "websocket":
+        return ""
+    offered = [one.strip() for header in request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, ()) for one in header.split(",")]
+    tokens = [one.removeprefix(_TOKEN_PROTOCOL) for one in offered if one.startswith(_TOKEN_PROTOCOL)]
+    if not tokens:
+        return ""
+    # One protocol has to be left that can be agreed on.
+    if len(tokens) > 1 or len(offered) == 1:
+        raise errors.Unauthorized
+    try:
+        return base64.urlsafe_b64decode(tokens[0] + "=" * (-len(tokens[0]) % 4)).decode()
+    except (binascii.Error, ValueError):
+        raise errors.Unauthorized from None
 
 
 def _is_loopback(host: str) -> bool:
