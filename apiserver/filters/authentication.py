@@ -113,7 +113,8 @@ def _web_socket_token(request: web.BaseRequest) -> str:
     if len(tokens) > 1 or len(offered) == 1:
         raise errors.Unauthorized
     try:
-        return base64.urlsafe_b64decode(tokens[0] + "=" * (-len(tokens[0]) % 4)).decode()
+        padded = tokens[0] + "=" * (-len(tokens[0]) % 4)
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):
         raise errors.Unauthorized from None
 

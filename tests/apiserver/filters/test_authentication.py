@@ -1,3 +1,4 @@
+import base64
 import ssl
 from pathlib import Path
 
@@ -148,3 +149,28 @@ async def test_the_insecure_port_refuses_what_a_page_may_send(
         answer = await ask(free_port, "/healthz", headers=headers)
 
     assert answer.status == 403
+
+
+def as_protocol(token: str) -> str:
+    encoded = base64.urlsafe_b64encode(token.encode()).rstrip(b"=").decode()
+    return f"base64url.bearer.authorization.k8s.io.{encoded}"
+
+
+@pytest.mark.parametrize(
+    ("protocols", "status"),
+    [
+        (f"{as_protocol('usertoken')}, v5.channel.k8s.io", 404),
+        (f"v5.channel.k8s.io,{as_protocol('wrong')}", 401),
+        (as_protocol("usertoken"), 401),
+        (f"{as_protocol('usertoken')}, {as_protocol('admintoken')}, x", 401),
+        ("base64url.bearer.authorization.k8s.io.!, x", 401),
+        ("v5.channel.k8s.io", 403),
+    ],
+)
+async def test_a_web_socket_may_bring_a_token_as_a_protocol(tmp_path: Path, protocols: str, status: int) -> None:
+    headers = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Protocol": protocols}
+
+    async with running(tmp_path, token_auth_file=token_file(tmp_path)) as server:
+        answer = await ask(server.secure.port, SECRET, headers=headers, tls=trusting(server))
+
+    assert answer.status == status
