@@ -1,6 +1,7 @@
 """Durations as Go writes them: 1m30s, 500ms, 1h, -2s, 0.
 
-Pure. Flags, the timeout parameter, configuration files and schedules are written in this grammar; here they are seconds.
+Pure. Flags, the timeout parameter, configuration files and schedules are written in this grammar; here they are
+seconds.
 """
 
 import re

@@ -4,89 +4,19 @@ Rules are a table, in the order of their errors; most look only when what they s
 fault does not stop other reports. Pure.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from registry.batch import indexes, job_validation
 from registry.batch.conditions import is_false, is_true
+from registry.batch.job_changes import Change, Job, State
 from registry.validation import field, internal, values
 from registry.validation.field import ErrorType, FieldError
 from registry.validation.object_meta import IMMUTABLE
 
-Job = Mapping[str, Any]
-
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
-_PLAIN = ("active", "completedIndexes")
-"""Fields for which nothing and an empty value are the same."""
 _TERMINAL = ("Failed", "Complete", "FailureTarget")
-
-
-@dataclass(frozen=True)
-class _State:
-    """A job, and what its conditions say."""
-
-    job: Job
-
-    @cached_property
-    def status(self) -> Job:
-        return self.job.get("status") or {}
-
-    def get(self, name: str) -> Any:
-        return self.status.get(name)
-
-    def count(self, name: str) -> int:
-        return self.status.get(name) or 0
-
-    @cached_property
-    def is_complete(self) -> bool:
-        return is_true(self.status, "Complete")
-
-    @cached_property
-    def is_failed(self) -> bool:
-        return is_true(self.status, "Failed")
-
-    @cached_property
-    def is_to_fail(self) -> bool:
-        return is_true(self.status, "FailureTarget")
-
-    @cached_property
-    def meets_criteria(self) -> bool:
-        return is_true(self.status, "SuccessCriteriaMet")
-
-    @property
-    def is_finished(self) -> bool:
-        return self.is_complete or self.is_failed
-
-    @property
-    def uncounted(self) -> int:
-        pods = self.get("uncountedTerminatedPods") or {}
-        return len(pods.get("succeeded") or ()) + len(pods.get("failed") or ())
-
-
-@dataclass(frozen=True)
-class _Change:
-    """A status and the one that it replaces."""
-
-    new: _State
-    old: _State
-
-    @property
-    def spec(self) -> Job:
-        spec: Job = self.new.job["spec"]
-        return spec
-
-    def has_new(self, *names: str) -> bool:
-        """Whether one of these fields of the status has changed, or what one of the properties says."""
-        return any(self._has_new(name) for name in names)
-
-    def _has_new(self, name: str) -> bool:
-        if name.startswith(("is_", "meets_")):
-            return bool(getattr(self.new, name) != getattr(self.old, name))
-        if name in _PLAIN:
-            return bool((self.new.get(name) or None) != (self.old.get(name) or None))
-        return bool(self.new.get(name) != self.old.get(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +24,20 @@ class _Rule:
     """`error` says what is wrong with a field, or nothing; it is asked when one of `changed` has changed, or always."""
 
     name: str
-    error: Callable[[_Change], str]
+    error: Callable[[Change], str]
     changed: Sequence[str] = ()
     type: ErrorType = ErrorType.INVALID
 
 
 def validate(new: Job, old: Job) -> list[FieldError]:
     """The errors of a changed status."""
-    change = _Change(_State(new), _State(old))
+    change = Change(State(new), State(old))
     errors = values.not_negative(change.new.status, "status", _COUNTS)
     errors += _validate_uncounted(change.new.get("uncountedTerminatedPods") or {})
     return errors + [error for rule in _RULES for error in _apply(rule, change)] + _validate_lasting(change)
 
 
-def _apply(rule: _Rule, change: _Change) -> list[FieldError]:
+def _apply(rule: _Rule, change: Change) -> list[FieldError]:
     if rule.changed and not change.has_new(*rule.changed):
         return []
     why, path = rule.error(change), f"status.{rule.name}"
@@ -120,7 +50,7 @@ def _apply(rule: _Rule, change: _Change) -> list[FieldError]:
     return [field.invalid(path, _shown(change.new, rule.name), why)]
 
 
-def _shown(state: _State, name: str) -> Any:
+def _shown(state: State, name: str) -> Any:
     value = state.get(name)
     if name == "uncountedTerminatedPods":
         return internal.form("batch.UncountedTerminatedPods", value)
@@ -141,7 +71,7 @@ def _validate_uncounted(pods: Job) -> list[FieldError]:
     return errors
 
 
-def _validate_lasting(change: _Change) -> list[FieldError]:
+def _validate_lasting(change: Change) -> list[FieldError]:
     """What, once reported, stays."""
     errors = [
         FieldError(ErrorType.INVALID, "status.conditions", detail=f"cannot disable the terminal {kind}=True condition")
@@ -151,14 +81,14 @@ def _validate_lasting(change: _Change) -> list[FieldError]:
     return errors + [error for rule in _LASTING for error in _apply(rule, change)]
 
 
-def _when(is_wrong: Callable[[_Change], Any], why: str) -> Callable[[_Change], str]:
+def _when(is_wrong: Callable[[Change], Any], why: str) -> Callable[[Change], str]:
     return lambda change: why if is_wrong(change) else ""
 
 
-def _unreadable(name: str) -> Callable[[_Change], str]:
+def _unreadable(name: str) -> Callable[[Change], str]:
     """Why the indexes in a field cannot be read."""
 
-    def error(change: _Change) -> str:
+    def error(change: Change) -> str:
         try:
             indexes.parse(change.new.get(name) or "", change.spec.get("completions") or 0)
         except indexes.Invalid as exc:
@@ -168,16 +98,16 @@ def _unreadable(name: str) -> Callable[[_Change], str]:
     return error
 
 
-def _unreadable_completed(change: _Change) -> str:
+def _unreadable_completed(change: Change) -> str:
     return "" if change.spec.get("completions") is None else _unreadable("completedIndexes")(change)
 
 
-def _unreadable_failed(change: _Change) -> str:
+def _unreadable_failed(change: Change) -> str:
     is_counted = change.spec.get("completions") is not None and change.spec.get("backoffLimitPerIndex") is not None
     return _unreadable("failedIndexes")(change) if is_counted and change.new.get("failedIndexes") is not None else ""
 
 
-def _overlapping(change: _Change) -> str:
+def _overlapping(change: Change) -> str:
     completions, failed = change.spec.get("completions"), change.new.get("failedIndexes")
     if completions is None or failed is None:
         return ""
@@ -185,18 +115,18 @@ def _overlapping(change: _Change) -> str:
     return "" if first is None else f"failedIndexes and completedIndexes overlap at index: {first}"
 
 
-def _needs_start(change: _Change) -> bool:
+def _needs_start(change: Change) -> bool:
     """A job that was suspended from the beginning and has nothing to do finishes without a start."""
     is_idle = change.spec.get("suspend") is True and change.spec.get("completions") == 0
     return change.new.is_finished and change.new.get("startTime") is None and not is_idle
 
 
-def _ends_before_start(change: _Change) -> bool:
+def _ends_before_start(change: Change) -> bool:
     begin, end = change.new.get("startTime"), change.new.get("completionTime")
     return begin is not None and end is not None and bool(end < begin)
 
 
-def _lacks_criteria(change: _Change) -> bool:
+def _lacks_criteria(change: Change) -> bool:
     has_policy = change.spec.get("successPolicy") is not None
     return has_policy and change.new.is_complete and not change.new.meets_criteria
 
@@ -339,20 +269,20 @@ _RULES = (
 )
 
 
-def _may_shrink(change: _Change) -> bool:
+def _may_shrink(change: Change) -> bool:
     """Whether succeeded pods may become fewer: an indexed job that runs at once can be made shorter."""
     completions = change.spec.get("completions")
     return job_validation.is_indexed(change.spec) and bool(completions == change.spec.get("parallelism"))
 
 
-def _starts_again(change: _Change) -> bool:
+def _starts_again(change: Change) -> bool:
     begin = change.old.get("startTime")
     is_moved = begin is not None and begin != change.new.get("startTime") and not change.spec.get("suspend")
     is_resumed = is_true(change.old.status, "Suspended") and is_false(change.new.status, "Suspended")
     return is_moved and not is_resumed
 
 
-def _ends_again(change: _Change) -> bool:
+def _ends_again(change: Change) -> bool:
     end, before = change.new.get("completionTime"), change.old.get("completionTime")
     return end is not None and before is not None and bool(end != before)
 
