@@ -7,15 +7,17 @@ none. What is charged stays so when the write fails later: as everywhere, a cont
 
 from collections.abc import Mapping, Sequence
 
-from registry import errors
+from registry import errors, objects
 from registry.admission import refusals
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Plugin
 from registry.core.resourcequotas import RESOURCEQUOTAS
+from registry.generic.field_managers import field_managers
 from registry.generic.interpret import Operation as Reading
 from registry.generic.interpret import interpreted
 from registry.generic.provider import resource_of
 from registry.names import GroupResource
+from registry.patch.apply.manager import FieldManager
 from registry.quota import amounts, charging, limited
 from registry.quota.amounts import Amounts
 from registry.quota.claims import DeviceClaims, VolumeClaims
@@ -28,6 +30,7 @@ from storage.clock import Clock
 from storage.interface import Storage, Update
 from storage.stored_object import Object, StoredObject
 
+_OWN_NAME = "kube-apiserver"
 _IGNORED = frozenset(
     {
         GroupResource("", "namespaces"),
@@ -58,7 +61,8 @@ _EVALUATORS: Mapping[GroupResource, Evaluator] = {
 def make(given: Foundation) -> "ResourceQuota":
     """The plugin as it is configured. Raises ValueError."""
     limits = limited.configured(given.config.admission_configuration.get(ResourceQuota.name))
-    return ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock, limits)
+    owners = field_managers(RESOURCEQUOTAS, given.types, given.clock).of("v1", "status")
+    return ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock, owners, limits)
 
 
 class ResourceQuota(Plugin):
@@ -66,8 +70,9 @@ class ResourceQuota(Plugin):
 
     name = "ResourceQuota"
 
-    def __init__(self, quotas: Storage, clock: Clock, limits: Sequence[Limited] = ()) -> None:
+    def __init__(self, quotas: Storage, clock: Clock, owners: FieldManager, limits: Sequence[Limited]) -> None:
         self._quotas = quotas
+        self._owners = owners
         self._limits = limits
         self._known = Cached(quotas, RESOURCEQUOTAS.resource, lambda obj: obj)
         self._clock = clock
@@ -107,7 +112,7 @@ class ResourceQuota(Plugin):
             obj = current.decode()
             taken = charging.charge(obj, evaluator, attributes, now=self._clock.now())
             if taken and not attributes.is_dry_run:
-                _set_used(obj, amounts.added(_used(obj), taken))
+                self._set_used(obj, amounts.added(_used(obj), taken))
             return Update(obj)
 
         try:
@@ -121,7 +126,7 @@ class ResourceQuota(Plugin):
         async def returned(current: StoredObject | None) -> Update:
             assert current is not None
             obj = current.decode()
-            _set_used(obj, amounts.reduced(_used(obj), taken))
+            self._set_used(obj, amounts.reduced(_used(obj), taken))
             return Update(obj)
 
         if not taken:
@@ -132,6 +137,12 @@ class ResourceQuota(Plugin):
         except errors.NotFound:
             return
 
+    def _set_used(self, quota: Object, used: Amounts) -> None:
+        """Say what is used, in the server's name."""
+        before = objects.clone(quota)
+        quota["status"] = {**(quota.get("status") or {}), "used": amounts.texts(used)}
+        self._owners.track(before, quota, _OWN_NAME)
+
 
 def _key(quota: Object) -> str:
     return f"{quota['metadata']['namespace']}/{quota['metadata']['name']}"
@@ -139,7 +150,3 @@ def _key(quota: Object) -> str:
 
 def _used(quota: Object) -> Amounts:
     return amounts.parsed((quota.get("status") or {}).get("used"))
-
-
-def _set_used(quota: Object, used: Amounts) -> None:
-    quota["status"] = {**(quota.get("status") or {}), "used": amounts.texts(used)}
