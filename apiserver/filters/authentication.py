@@ -67,9 +67,7 @@ def with_unsecured_user(handler: Handler) -> Handler:
     return trusted
 
 
-def _certified_user(
-    request: web.BaseRequest, connection: Connection, proxies: FrontProxies | None
-) -> UserInfo | None:
+def _certified_user(request: web.BaseRequest, connection: Connection, proxies: FrontProxies | None) -> UserInfo | None:
     """The user of whom a front proxy speaks, or whom a certificate names."""
     if proxies is None:
         return connection.certificate_user
@@ -105,7 +103,9 @@ def _web_socket_token(request: web.BaseRequest) -> str:
     """The token that a browser sends as a protocol of a web socket, for want of a header. Raises Unauthorized."""
     if request.headers.get(hdrs.UPGRADE, "").lower() != "websocket":
         return ""
-    offered = [one.strip() for header in request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, ()) for one in header.split(",")]
+    offered = [
+        one.strip() for header in request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, ()) for one in header.split(",")
+    ]
     tokens = [one.removeprefix(_TOKEN_PROTOCOL) for one in offered if one.startswith(_TOKEN_PROTOCOL)]
     if not tokens:
         return ""
