@@ -239,7 +239,7 @@ class _Checker:
             found = self.check(one)
             if index in node.optional:
                 found = self._unwrapped(one, found)
-            element = self._joined(one, element, found)
+            element = self._joined(element, found)
         return types.list_of(element if element is not None else self._bindings.fresh())
 
     def _map(self, node: MapLiteral) -> Type:
@@ -247,8 +247,8 @@ class _Checker:
         value: Type | None = None
         for entry in node.entries:
             assert isinstance(entry.key, Node)
-            key = self._joined(entry.key, key, self.check(entry.key))
-            value = self._joined(entry.value, value, self._value(entry))
+            key = self._joined(key, self.check(entry.key))
+            value = self._joined(value, self._value(entry))
         if key is None or value is None:
             key, value = self._bindings.fresh(), self._bindings.fresh()
         return types.map_of(key, value)
@@ -264,13 +264,11 @@ class _Checker:
             self._wrong(node, f"expected type '{types.optional_of(found)}' but found '{found}'")
         return found
 
-    def _joined(self, node: Node, before: Type | None, found: Type) -> Type:
-        """The common type of elements, which have to be of one."""
+    def _joined(self, before: Type | None, found: Type) -> Type:
+        """The common type of elements."""
         if before is None:
             return found
-        if self._bindings.assigns(before, found):
-            return most_general(before, found)
-        return self._wrong(node, f"expected type '{before}' but found '{found}'")
+        return most_general(before, found) if self._bindings.assigns(before, found) else types.DYN
 
     def _object(self, node: ObjectLiteral) -> Type:
         name = node.name.removeprefix(".")

@@ -51,19 +51,17 @@ class Program:
 
 @dataclass(frozen=True)
 class Environment:
-    """variables: types by name. objects: fields of object types by name of the type. raw_names: by type and field, the
-    name of a field in the data where that is no name in the language."""
+    """variables: types by name. objects: fields of object types by name of the type."""
 
     variables: Mapping[str, Type]
     objects: Mapping[str, Mapping[str, Type]]
     libraries: tuple[Library, ...] = ()
-    raw_names: Mapping[tuple[str, str], str] | None = None
 
     def compile(self, text: str) -> Program:
         """Compile an expression. Raises Issue."""
         checked = checker.check(syntax.parse(text), self._scope)
         literals.check(checked)
-        step = Compiler(checked, self._dispatch, self.raw_names or {}).compiled(checked.tree.root)
+        step = Compiler(checked, self._dispatch).compiled(checked.tree.root)
         return Program(checked, step)
 
     @cached_property

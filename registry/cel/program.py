@@ -75,10 +75,9 @@ def _fits(kind: str, value: Any) -> bool:
 class Compiler:
     """Turns the nodes of one tree into steps."""
 
-    def __init__(self, checked: Checked, dispatch: Dispatch, raw_names: Mapping[tuple[str, str], str]) -> None:
+    def __init__(self, checked: Checked, dispatch: Dispatch) -> None:
         self._checked = checked
         self._dispatch = dispatch
-        self._raw_names = raw_names
 
     def compiled(self, node: Node) -> Step:
         """The step that computes a node."""
@@ -120,12 +119,7 @@ class Compiler:
         if node.id in self._checked.names:
             return self._ident(self._checked.names[node.id])
         operand = self.compiled(node.operand)
-        name = self._raw(node.operand, node.field)
-        return _test(operand, name) if node.is_test else _field(operand, name)
-
-    def _raw(self, operand: Node, name: str) -> str:
-        """The name of a field in the data, which may be no name in the language."""
-        return self._raw_names.get((self._checked.types[operand.id].name, name), name)
+        return _test(operand, node.field) if node.is_test else _field(operand, node.field)
 
     # Calls
 
@@ -136,7 +130,7 @@ class Compiler:
         if node.function == OPTIONAL_SELECT:
             operand, field = node.arguments
             assert isinstance(field, Literal)
-            return _optional_field(self.compiled(operand), self._raw(operand, field.value))
+            return _optional_field(self.compiled(operand), field.value)
         name = self._checked.names.get(node.id, node.function)
         is_member = node.target is not None and node.id not in self._checked.names
         nodes = [node.target, *node.arguments] if is_member else list(node.arguments)
@@ -198,7 +192,7 @@ class Compiler:
 
     def _object(self, node: ObjectLiteral) -> Step:
         name = node.name.removeprefix(".")
-        steps = [(self._raw_names.get((name, str(one.key)), str(one.key)), *self._value(one)) for one in node.fields]
+        steps = [(str(one.key), *self._value(one)) for one in node.fields]
 
         def make(frame: Frame) -> dict[str, Any]:
             made = ObjectValue(name)

@@ -5,10 +5,7 @@ Pure. Errors have cel-go's words.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
-
-import re2
 
 from registry.cel import times
 from registry.cel.declarations import STANDARD
@@ -32,6 +29,7 @@ from registry.cel.values import (
     kind_of,
 )
 from registry.gotext import float_text, value_text
+from registry.schema.validation import patterns
 
 Implementations = Mapping[str, Callable[..., Any]]
 """By id of the overload."""
@@ -50,17 +48,12 @@ def kinds_of(overload: Overload) -> Sequence[str]:
     ]
 
 
-@lru_cache(maxsize=512)
 def pattern(text: str) -> Any:
     """A compiled regular expression. Raises EvaluationError."""
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(text, options)
-    except re2.error as exc:
-        detail = exc.args[0] if exc.args else ""
-        why = detail.decode() if isinstance(detail, bytes) else detail
-        raise EvaluationError(f"error parsing regexp: {why}") from exc
+        return patterns.compiled(text)
+    except ValueError as exc:
+        raise EvaluationError(str(exc)) from exc
 
 
 def _matches(text: str, regex: str) -> bool:
@@ -162,6 +155,10 @@ def _non_zero(value: Any) -> Optional:
 # Conversions
 
 
+def _no_conversion(kind: str) -> EvaluationError:
+    return EvaluationError(f"type conversion error from 'string' to '{kind}'")
+
+
 def _int_of_double(value: float) -> int:
     if not math.isfinite(value) or value <= MIN_INT or value >= MAX_INT:
         raise EvaluationError("integer overflow")
@@ -171,17 +168,15 @@ def _int_of_double(value: float) -> int:
 def _int_of_text(text: str) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
-        raise EvaluationError(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        raise _no_conversion("int")
     if not MIN_INT <= int(text) <= MAX_INT:
-        raise EvaluationError(f'strconv.ParseInt: parsing "{text}": value out of range')
+        raise _no_conversion("int")
     return int(text)
 
 
 def _uint_of_text(text: str) -> UInt:
-    if not (text.isascii() and text.isdigit()):
-        raise EvaluationError(f'strconv.ParseUint: parsing "{text}": invalid syntax')
-    if int(text) > MAX_UINT:
-        raise EvaluationError(f'strconv.ParseUint: parsing "{text}": value out of range')
+    if not (text.isascii() and text.isdigit() and int(text) <= MAX_UINT):
+        raise _no_conversion("uint")
     return UInt(int(text))
 
 
@@ -195,7 +190,7 @@ def _double_of_text(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise EvaluationError(f'strconv.ParseFloat: parsing "{text}": invalid syntax') from None
+        raise _no_conversion("double") from None
 
 
 _BOOLEANS = {
@@ -206,7 +201,7 @@ _BOOLEANS = {
 
 def _bool_of_text(text: str) -> bool:
     if text not in _BOOLEANS:
-        raise EvaluationError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
+        raise _no_conversion("bool")
     return _BOOLEANS[text]
 
 
@@ -220,14 +215,14 @@ def _text_of_bytes(value: bytes) -> str:
 def _timestamp_of_text(text: str) -> Timestamp:
     moment = times.parse_timestamp(text)
     if moment is None:
-        raise EvaluationError(f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse "{text}" as "2006"')
+        raise _no_conversion("google.protobuf.Timestamp")
     return moment
 
 
 def _duration_of_text(text: str) -> Duration:
     length = times.parse_duration(text)
     if length is None:
-        raise EvaluationError(f'time: invalid duration "{text}"')
+        raise _no_conversion("google.protobuf.Duration")
     return length
 
 

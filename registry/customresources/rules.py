@@ -1,8 +1,13 @@
 """Rules in CEL: where they come in, when a definition states them and when an object is to follow them."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from registry.cel.schema_types import declared
+from registry.customresources import rule_evaluation
+from registry.customresources.rule_checks import RuleChecks
+from registry.customresources.rule_evaluation import Outcome, Rules
 from registry.schema.model import Schema
 from registry.validation.field import FieldError
 
@@ -10,14 +15,44 @@ from registry.validation.field import FieldError
 def check(schema: Schema, path: str, *, before: Schema | None) -> list[FieldError]:
     """What is wrong with the rules of a whole schema, which is sound otherwise.
 
-    `before` is the schema of the same version in the definition that is replaced: rules that stand there already are
-    not measured again.
+    `before` is the schema of the same version in the definition that is replaced: when it is the same, what its rules
+    cost one by one has been accepted.
     """
-    return []
+    if not rule_evaluation.has_rules(schema):
+        return []
+    return RuleChecks(measures=before != schema).check(schema, path)
 
 
 def evaluate(
     schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = ""
 ) -> list[FieldError]:
     """What the rules of a schema say of a typed object, or (with a path) of a default, which replaces an old one."""
-    return []
+    return outcome(schema, new, old, path=path).errors
+
+
+def outcome(schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = "") -> Outcome:
+    """The same, with what is wrong and was so before."""
+    if not rule_evaluation.has_rules(schema):
+        return Outcome()
+    is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
+    return rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path)
+
+
+class _Same:
+    """A schema that is equal to itself only: what is made of it is kept while it is in use."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.schema is self.schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+
+@lru_cache(maxsize=512)
+def _rules(of: _Same, is_resource: bool) -> Rules:
+    return Rules(of.schema, of.schema, declared(of.schema, is_resource=is_resource), is_resource=is_resource)

@@ -1,7 +1,18 @@
 """Kubernetes' functions for expressions, a library a file; BASE are those of every environment."""
 
 from registry.cel.environment import Library
-from registry.cel.libraries import addresses, formats, lists, quantities, regex, semver, sets, strings, urls
+from registry.cel.libraries import (
+    addresses,
+    authorization,
+    formats,
+    lists,
+    quantities,
+    regex,
+    semver,
+    sets,
+    strings,
+    urls,
+)
 
 BASE: tuple[Library, ...] = (
     strings.LIBRARY,
@@ -13,4 +24,5 @@ BASE: tuple[Library, ...] = (
     addresses.LIBRARY,
     formats.LIBRARY,
     semver.LIBRARY,
+    authorization.LIBRARY,
 )

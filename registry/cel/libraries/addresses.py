@@ -13,6 +13,8 @@ from registry.cel.values import EvaluationError, Opaque
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")
 
+_NO_BLOCK = "network address parse error during conversion from string: "
+
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
@@ -62,9 +64,9 @@ def _parse_cidr(text: str) -> Block:
         interface = ipaddress.ip_interface(text)
     except ValueError:
         why = f"netip.ParsePrefix(\"{text}\"): no '/'" if not slash else f'netip.ParsePrefix("{text}"): invalid'
-        raise EvaluationError(f"network address parse error during conversion from string: {why}") from None
+        raise EvaluationError(f"{_NO_BLOCK}{_NO_BLOCK}{why}") from None
     if _is_mapped(interface.ip):
-        raise EvaluationError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+        raise EvaluationError(f'{_NO_BLOCK}IPv4-mapped IPv6 address "{text}" is not allowed')
     return Block(interface)
 
 

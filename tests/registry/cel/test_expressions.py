@@ -1,0 +1,143 @@
+"""Expressions as people write them: what they compute, what they cost, and what is said of wrong ones."""
+
+from typing import Any
+
+import pytest
+
+from registry.cel import types
+from registry.cel.environment import Environment
+from registry.cel.libraries import BASE
+from registry.cel.syntax import Issue
+from registry.cel.values import NONE, CostExceeded, EvaluationError, Optional
+
+WIDGET = {
+    "a": types.INT,
+    "s": types.STRING,
+    "l": types.list_of(types.STRING),
+    "m": types.map_of(types.STRING, types.INT),
+    "when": types.TIMESTAMP,
+    "any": types.DYN,
+}
+SELF = types.object_named("Widget")
+ENVIRONMENT = Environment({"self": SELF, "oldSelf": types.optional_of(SELF)}, {"Widget": WIDGET}, BASE)
+VALUE = {"a": 5, "s": "abc", "l": ["x", "yy"], "m": {"k": 1}, "any": {"deep": [1, "two"]}}
+
+
+def computed(text: str, old: Optional = NONE) -> Any:
+    return ENVIRONMENT.compile(text).evaluate({"self": VALUE, "oldSelf": old})[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("self.a + 1", 6),
+        ("self.a < 5.5", True),
+        ("self.l.all(x, x.size() > 1)", False),
+        ("self.l.exists_one(x, x == 'yy')", True),
+        ("self.l.map(x, x.size())", [1, 2]),
+        ("self.l.filter(x, x != 'x')", ["yy"]),
+        ("self.m.transformMap(k, v, v + 1)", {"k": 2}),
+        ("self.l.all(i, v, i < v.size())", True),
+        ("has(self.a) && !has(self.when)", True),
+        ("self.when.getHours() == 1 || true", True),
+        ("self.any.deep[1] == 'two'", True),
+        ("self.?when.hasValue()", False),
+        ("oldSelf.?a.orValue(7)", 7),
+        ("duration('90m') > duration('1h')", True),
+        ("timestamp('2024-02-29T10:00:00Z').getDayOfYear()", 59),
+        ("timestamp('2024-02-29T23:30:00Z').getHours('+02:00')", 1),
+        ("string(duration('90s'))", "90s"),
+        ("-7 / 2", -3),
+        ("-7 % 3", -1),
+        ("'%s: %.1f %d'.format(['n', 1234.56, 3])", "n: 1,234.6 3"),
+        ("'%s'.format([['a', 1.5, {'k': true}]])", '["a", 1.500000, {"k":true}]'),
+        ("'a,b,c'.split(',', 2)", ["a", "b,c"]),
+        ("[3, 1, 2].sort()", [1, 2, 3]),
+        ("['bb', 'a'].sortBy(x, x.size())", ["a", "bb"]),
+        ("sets.equivalent([1, 2], [2, 1, 1])", True),
+        ("quantity('1Gi').isGreaterThan(quantity('1000Mi'))", True),
+        ("quantity('1.5').add(quantity('500m')).asInteger()", 2),
+        ("cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))", True),
+        ("ip('::1').family()", 6),
+        ("url('https://u@h:8/p?q=1').getHostname()", "h"),
+        ("semver('1.2.3-rc.1').isLessThan(semver('v1.2.3', true))", True),
+        ("format.dns1123Label().validate('Not').hasValue()", True),
+        ("'abcabc'.findAll('b.', 1)", ["bc"]),
+    ],
+)
+def test_an_expression_computes(text: str, value: Any) -> None:
+    assert computed(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("self.nope", "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^"),
+        (
+            "self.a > 'x'",
+            "ERROR: <input>:1:8: found no matching overload for '_>_' applied to '(int, string)'\n"
+            " | self.a > 'x'\n | .......^",
+        ),
+        ("[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a']\n | ....^"),
+        ("has(self)", "ERROR: <input>:1:5: invalid argument to has() macro\n | has(self)\n | ....^"),
+        (
+            "self.s.matches('[')",
+            "ERROR: <input>:1:16: invalid matches argument\n | self.s.matches('[')\n | ...............^",
+        ),
+        (
+            "x +\ny",
+            "ERROR: <input>:1:1: undeclared reference to 'x' (in container '')\n | x +\n | ^\n"
+            "ERROR: <input>:2:1: undeclared reference to 'y' (in container '')\n | y\n | ^",
+        ),
+    ],
+)
+def test_a_wrong_expression_is_shown_with_its_places(text: str, complaint: str) -> None:
+    with pytest.raises(Issue) as found:
+        ENVIRONMENT.compile(text)
+
+    assert str(found.value) == complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("self.any.missing", "no such key: missing"),
+        ("self.l[5]", "index out of bounds: 5"),
+        ("self.a / 0", "division by zero"),
+        ("9223372036854775807 + self.a", "integer overflow"),
+        ("self.any.deep + 1", "no such overload"),
+        ("int(self.s)", "type conversion error from 'string' to 'int'"),
+        ("oldSelf.value().a", "optional.none() dereference"),
+    ],
+)
+def test_what_cannot_be_computed_says_why(text: str, complaint: str) -> None:
+    with pytest.raises(EvaluationError, match=complaint.replace("(", r"\(").replace(")", r"\)")):
+        computed(text)
+
+
+def test_one_side_decides_when_the_other_cannot_be_computed() -> None:
+    assert computed("self.any.missing == 1 || true") is True
+    assert computed("self.any.missing == 1 && false") is False
+    assert computed("[1, 2].exists(x, x == 2 || self.any.missing)") is True
+
+
+@pytest.mark.parametrize(
+    ("text", "cost"),
+    [
+        ("1 + 1", 1),
+        ("self.a > 1", 3),
+        ("self.l", 2),
+        ("[1, 2]", 10),
+        ("self.s.startsWith('a')", 3),
+        ("self.l.all(x, x != '')", 11),
+    ],
+)
+def test_an_evaluation_counts_its_cost(text: str, cost: int) -> None:
+    assert ENVIRONMENT.compile(text).evaluate({"self": VALUE, "oldSelf": NONE})[1] == cost
+
+
+def test_an_evaluation_that_costs_too_much_is_ended() -> None:
+    program = ENVIRONMENT.compile("lists.range(1000).all(x, lists.range(1000).all(y, x * y >= 0))")
+
+    with pytest.raises(CostExceeded, match="actual cost limit exceeded"):
+        program.evaluate({"self": VALUE, "oldSelf": NONE})
