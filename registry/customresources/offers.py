@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from registry import errors
 from registry.admission.interface import Admission, Attributes, Operation
-from registry.customresources import columns, selectable_fields
+from registry.customresources import columns, selectable_fields, versioned_storage
 from registry.customresources.definition import Definition, Version
 from registry.customresources.object_rules import ObjectRules
 from registry.customresources.scale import CustomScaleREST
@@ -82,7 +82,12 @@ def offer_of(
             authorizer=environment.authorizer,
             clock=environment.clock,
             managers=custom_field_managers(
-                kind, types, environment.types, environment.clock, replicas=_replicas(definition)
+                kind,
+                types,
+                environment.types,
+                environment.clock,
+                replicas=_replicas(definition),
+                is_converted=versioned_storage.is_by_webhook(definition),
             ),
         )
         for version in definition.versions

@@ -11,11 +11,11 @@ from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.patch.apply import elements
 from registry.patch.apply.elements import Path
-from registry.patch.apply.forms import Form, Forms
+from registry.patch.apply.forms import CustomForm, Form, Forms
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.resets import resets
 from registry.patch.apply.scale import Paths
-from registry.patch.apply.shapes import Shape, Shapes
+from registry.patch.apply.shapes import Shapes
 from registry.schema import Catalog, ObjectType
 from registry.schema.custom_type import CustomType
 from registry.view import View
@@ -95,12 +95,21 @@ def field_managers(kind: Kind, types: Catalog, clock: Clock, also: Sequence[Kind
 
 
 def custom_field_managers(
-    kind: Kind, of_version: Mapping[str, CustomType], types: Catalog, clock: Clock, *, replicas: Paths
+    kind: Kind,
+    of_version: Mapping[str, CustomType],
+    types: Catalog,
+    clock: Clock,
+    *,
+    replicas: Paths,
+    is_converted: bool = False,
 ) -> FieldManagers:
-    """Those of a custom resource in one version. Its versions are taken to be alike but for their schemas."""
+    """Those of a custom resource in one version; `is_converted` when somebody else converts between its versions."""
     metadata = Shapes().of(types.node(_METADATA))
     forms = {
-        kind.api_version(version): _custom_form(kind, version, own, metadata) for version, own in of_version.items()
+        kind.api_version(version): CustomForm(
+            _custom_view(kind, version, own), own, metadata, is_strict=not is_converted
+        )
+        for version, own in of_version.items()
     }
     return FieldManagers(kind, forms, _scale_form(types, _UNCONVERTIBLE), clock, replicas=replicas)
 
@@ -124,10 +133,9 @@ def _form(kind: Kind, version: str, types: Catalog) -> Form:
     return Form(view, find_type)
 
 
-def _custom_form(kind: Kind, version: str, own: CustomType, metadata: Shape) -> Form:
+def _custom_view(kind: Kind, version: str, own: CustomType) -> View:
     object_kind = GroupVersionKind(kind.group, version, kind.kind)
-    view = View(object_kind, own.canonical, fill=own.apply_defaults, default=kind.strategy.default)
-    return Form(view, lambda: own, lambda node: Shapes(metadata).of_custom_resource(node))
+    return View(object_kind, own.canonical, fill=own.apply_defaults, default=kind.strategy.default)
 
 
 def _scale_form(types: Catalog, refusal: str = "") -> Form:

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from registry import objects
-from registry.patch.apply import creation
+from registry.patch.apply import checks, creation
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.ownership import Versioned
-from registry.patch.apply.shapes import Shape, Shapes
+from registry.patch.apply.shapes import Shape, ShapeError, Shapes
 from registry.schema import DecodeError, ObjectType
 from registry.schema.custom_type import CustomType
 from registry.schema.model import Node
@@ -84,6 +84,13 @@ class Form:
         """From an object as this version prints it to all that it says beyond an object without content."""
         return creation.compiled(self.shape, self.nothing.value)
 
+    def converted(self, one: Versioned, source: "Form") -> Versioned | None:
+        """An object of another form in this one; None where it cannot be said. Raises ShapeError."""
+        try:
+            return self.shown(source.hub(one.value))
+        except DecodeError:
+            return None
+
     def _printed(self, value: Object) -> Object:
         """An object in its canonical form."""
         printed = self.view.canonical(value)
@@ -99,18 +106,31 @@ class Form:
         return whole
 
 
+class CustomForm(Form):
+    """One version of a custom resource. Versions differ in nothing but their schemas, as far as can be said here.
+
+    is_strict: an object that a version has no words for cannot be shown in it. Where somebody else converts, what the
+    versions have in common counts.
+    """
+
+    def __init__(self, view: View, own: CustomType, metadata: Shape, *, is_strict: bool) -> None:
+        super().__init__(view, lambda: own, lambda node: Shapes(metadata).of_custom_resource(node))
+        self._is_strict = is_strict
+
+    def converted(self, one: Versioned, source: Form) -> Versioned:
+        value = {**one.value, **typed(self.view.object_kind, {})}
+        if self._is_strict and (found := checks.misfits(self.shape, value)):
+            raise ShapeError(checks.summary(found))
+        return self.versioned(value)
+
+
 Forms = Mapping[str, Form]
 """By apiVersion."""
 
 
 def convert(forms: Forms, one: Versioned, api_version: str) -> Versioned | None:
-    """An object in another version; None for a version that is not served, or where it cannot be said."""
+    """An object in another version; None for a version that is not served. Raises ShapeError."""
     if one.api_version == api_version:
         return one
     form = forms.get(api_version)
-    if form is None:
-        return None
-    try:
-        return form.shown(forms[one.api_version].hub(one.value))
-    except DecodeError:
-        return None
+    return form.converted(one, forms[one.api_version]) if form is not None else None

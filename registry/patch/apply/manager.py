@@ -127,6 +127,8 @@ class FieldManager:
             after, left = self._applied(before, wanted, known, owner, force=force)
         except Conflicts as exc:
             raise conflicts.error(exc) from exc
+        except ShapeError as exc:
+            raise StatusError(str(exc)) from exc
         is_changed = after.value != before.value
         hub = self._hub(after, config) if is_changed or live is None else objects.clone(live)
         if manager == last_applied.MANAGER:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.patch.apply import checks
+from registry.patch.apply import checks, contents
 from registry.patch.apply.shapes import Shapes
 from tests.registry.patch.apply.things import TYPES, form_of
 
@@ -66,3 +66,29 @@ def test_required_keys_of_kubernetes_own_types_have_a_zero_value() -> None:
     assert [str(one) for one in found] == [
         '.spec.containers[name=""].ports: duplicate entries for key [containerPort=0,protocol="TCP"]'
     ]
+
+
+def test_resources_within_custom_resources_have_the_metadata_of_all_objects() -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"x": TEXT}}
+    shape = form_of({"type": "object", "properties": {"e": embedded}}).shape
+    inner = {"apiVersion": "v1", "kind": "X", "metadata": {"finalizers": ["a"], "labels": {"l": "1"}}, "x": "1"}
+
+    found = contents.field_set(shape, {"spec": {"e": inner}})
+
+    assert not checks.misfits(shape, {"metadata": {"finalizers": []}, "spec": {"e": inner}})
+    assert found["f:spec"]["f:e"]["f:metadata"] == {"f:finalizers": {'v:"a"': {}}, "f:labels": {"f:l": {}}}
+
+
+def test_what_is_preserved_is_preserved_all_the_way_down() -> None:
+    inner = {"type": "object", "properties": {"known": TEXT}}
+    spec: Any = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"in": inner}}
+    free = {"x-kubernetes-int-or-string": True}
+    shape = form_of({**spec, "properties": {**spec["properties"], "free": free}}).shape
+    value = {"spec": {"odd": {"a": [1]}, "in": {"known": "1", "odd": 2}, "free": 5}}
+
+    assert not checks.misfits(shape, value)
+    assert contents.field_set(shape, value)["f:spec"] == {
+        "f:free": {},
+        "f:in": {"f:known": {}, "f:odd": {}},
+        "f:odd": {".": {}, "f:a": {}},
+    }

@@ -275,6 +275,39 @@ def test_owners_in_another_version_are_looked_at_in_its_words() -> None:
     assert [one["apiVersion"] for one in second["metadata"]["managedFields"]] == ["example.com/v2"]
 
 
+TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+NARROW = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def in_two_versions(*, is_strict: bool) -> tuple[FieldManager, FieldManager]:
+    """A wide version v1 and a narrow one v2."""
+    wide, narrow = form_of(TEXTS, is_strict=is_strict), form_of(NARROW, "v2", is_strict=is_strict)
+    forms = {form.api_version: form for form in (wide, narrow)}
+    return FieldManager(wide, forms, Now()), FieldManager(narrow, forms, Now())
+
+
+def test_an_object_that_a_version_has_no_words_for_cannot_be_applied_to() -> None:
+    wide, narrow = in_two_versions(is_strict=True)
+    live = narrow.apply(None, {**thing(a="1"), "apiVersion": "example.com/v2"}, "two", force=False)
+    live["spec"]["b"] = "1"
+
+    with pytest.raises(StatusError, match=r"^\.spec\.b: field not declared in schema$"):
+        wide.apply(live, thing(a="1"), "one", force=False)
+    wide.track(copied(live), live, "updater")
+
+    assert "managedFields" not in live["metadata"]
+
+
+def test_versions_that_somebody_else_converts_are_taken_for_alike() -> None:
+    wide, narrow = in_two_versions(is_strict=False)
+    live = narrow.apply(None, {**thing(a="1"), "apiVersion": "example.com/v2"}, "me", force=False)
+    live["spec"]["b"] = "1"
+
+    obj = wide.apply(live, thing(c="1"), "me", force=False)
+
+    assert obj["spec"] == {"b": "1", "c": "1"}
+
+
 @pytest.mark.parametrize(
     ("config", "told"),
     [

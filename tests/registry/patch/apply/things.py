@@ -10,7 +10,7 @@ from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.patch.apply import fields
 from registry.patch.apply.fields import Fields
-from registry.patch.apply.forms import Form
+from registry.patch.apply.forms import CustomForm, Form
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.resets import NO_RESETS, Resets
 from registry.patch.apply.shapes import Shapes
@@ -34,11 +34,11 @@ class Now:
         return self.text
 
 
-def form_of(spec: Any, version: str = "v1") -> Form:
+def form_of(spec: Any, version: str = "v1", *, is_strict: bool = True) -> CustomForm:
     """Things with a schema for their spec."""
     own = CustomType(lambda: {"type": "object", "properties": {"spec": spec, "status": _FREE}}, TYPES)
     view = View(GroupVersionKind("example.com", version, "Thing"), own.canonical, fill=own.apply_defaults)
-    return Form(view, lambda: own, lambda node: Shapes(METADATA).of_custom_resource(node))
+    return CustomForm(view, own, METADATA, is_strict=is_strict)
 
 
 _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
