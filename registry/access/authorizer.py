@@ -38,17 +38,6 @@ class Selectors:
         except BadRequest:
             return ()
 
-    @cached_property
-    def errors(self) -> tuple[str, ...]:
-        """What is wrong with the texts."""
-        found = []
-        for parse in (self._field_terms, lambda: labels.parse(self._label_selector)):
-            try:
-                parse()
-            except BadRequest as exc:
-                found.append(exc.message)
-        return tuple(found)
-
     def _field_terms(self) -> list[tuple[str, Operator, str]]:
         return fields.terms(self._field_selector)
 
