@@ -67,7 +67,7 @@ def _validate_each(spec: Spec, known: Sequence[str]) -> list[FieldError]:
 def _validate_stacks(spec: Spec) -> list[FieldError]:
     """One address of each family, in the order of the families."""
     ips, families, errors = service_types.cluster_ips(spec), service_types.ip_families(spec), []
-    if len(ips) > 1 and (len(ips) > 2 or len({addresses.is_v6(ip) for ip in ips}) < 2):
+    if len(ips) > 1 and len({addresses.is_v6(ip) for ip in ips}) < 2:
         errors.append(field.invalid(_IPS, ips, "may specify no more than one IP for each IP family"))
     if service_types.is_headless(spec):
         return errors
