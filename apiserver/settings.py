@@ -24,6 +24,15 @@ from storage.errors import InvalidOptions
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
 _LEAST_EXPIRATION = 3600.0
+_FLAGS_OF_MODES = frozenset(
+    {
+        "authorization_mode",
+        "authorization_webhook_config_file",
+        "authorization_webhook_version",
+        "authorization_webhook_cache_authorized_ttl",
+        "authorization_webhook_cache_unauthorized_ttl",
+    }
+)
 OIDC_ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
@@ -557,6 +566,9 @@ class Settings(BaseModel):
         modes = self.authorization_mode
         if not modes:
             raise ValueError("at least one authorization-mode must be passed")
+        if self.authorization_config is not None and _FLAGS_OF_MODES & self.model_fields_set:
+            raise ValueError("--authorization-config can not be specified when --authorization-mode or "
+                             "--authorization-webhook-* flags are defined")
         if len(set(modes)) < len(modes):
             raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
         return self
