@@ -567,8 +567,10 @@ class Settings(BaseModel):
         if not modes:
             raise ValueError("at least one authorization-mode must be passed")
         if self.authorization_config is not None and _FLAGS_OF_MODES & self.model_fields_set:
-            raise ValueError("--authorization-config can not be specified when --authorization-mode or "
-                             "--authorization-webhook-* flags are defined")
+            raise ValueError(
+                "--authorization-config can not be specified when --authorization-mode or "
+                "--authorization-webhook-* flags are defined"
+            )
         if len(set(modes)) < len(modes):
             raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
         return self
