@@ -233,3 +233,14 @@ def test_a_configuration_of_authentication_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
         authentication_config.read(written(tmp_path, "AuthenticationConfiguration", text))
+
+
+async def test_a_file_lists_the_authorizers(tmp_path: Path) -> None:
+    text = "authorizers: [{type: Node, name: node}, {type: RBAC, name: rbac}]"
+    file = written(tmp_path, "AuthorizationConfiguration", text)
+
+    async with running(tmp_path / "data", authorization_config=file) as server:
+        version = await ask(server.secure.port, "/version", tls=trusting(server))
+        pods = await ask(server.secure.port, "/api/v1/pods", tls=trusting(server))
+
+    assert (version.status, pods.status) == (200, 403)
