@@ -20,11 +20,9 @@ from apiserver.endpoints import (
     metrics,
     oidc,
     openapi,
-    openapi_sources,
     status_pages,
     version,
 )
-from apiserver.endpoints.openapi_documents import Documents
 from apiserver.filters import (
     audit_id,
     authentication,
@@ -76,8 +74,7 @@ def routes(parts: Parts) -> Routes:
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
     show_version = version.handler()
     resources = Resources(parts.served, parts.draining, parts.requests, parts.backends).handle
-    types = builtin()
-    documents = openapi.OpenAPI(Documents(openapi_sources.of(parts.served, types), types, parts.clock), parts.clock)
+    documents = openapi.of(parts.served, builtin(), parts.clock)
     oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
     exact = {
         **checks,

@@ -1,12 +1,14 @@
 """/openapi/v2 and /openapi/v3: what is served, for clients that explain, complete, validate or generate.
 
-Must hold: any method is answered as GET is; an address that says a document's hash may be kept for ever, one that says
-another hash leads to the present one.
+What makes the documents is imported when the first client asks, since not every server is asked. Must hold: any method
+is answered as GET is; an address that says a document's hash may be kept for ever, one that says another hash leads to
+the present one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import hdrs, web
 
@@ -14,12 +16,17 @@ from apiserver import negotiation, responses
 from apiserver.context import Handler, RequestContext
 from apiserver.endpoints import contents
 from apiserver.endpoints.contents import Content
-from apiserver.endpoints.openapi_documents import Documents, address
-from apiserver.serializers.protobuf import openapi3, swagger
+from apiserver.handlers.served import ServedPaths
+from registry.schema import Catalog
 from storage.clock import Clock
+
+if TYPE_CHECKING:
+    from apiserver.endpoints.openapi_documents import Documents
 
 VERSION2 = "/openapi/v2"
 VERSION3 = "/openapi/v3"
+_PROTOBUF = "application/com.github.proto-openapi.spec.{version}.v1.0+protobuf"
+_OLD_PROTOBUF = "application/com.github.proto-openapi.spec.{version}@v1.0+protobuf"
 _YEAR_SECONDS = 365 * 86400
 _VARY_ACCEPT: Mapping[str, str] = {hdrs.VARY: hdrs.ACCEPT}
 _VARY_BOTH: Mapping[str, str] = {hdrs.VARY: f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT}"}
@@ -35,22 +42,26 @@ class _Form(NamedTuple):
 
 _FORMS2 = (
     _Form(responses.JSON, responses.JSON),
-    _Form(swagger.OLD_MEDIA_TYPE, swagger.MEDIA_TYPE, True),
-    _Form(swagger.MEDIA_TYPE, swagger.MEDIA_TYPE, True),
+    _Form(_OLD_PROTOBUF.format(version="v2"), _PROTOBUF.format(version="v2"), True),
+    _Form(_PROTOBUF.format(version="v2"), _PROTOBUF.format(version="v2"), True),
 )
 _FORMS3 = (
     _Form(responses.JSON, responses.JSON),
-    _Form(openapi3.MEDIA_TYPE, openapi3.MEDIA_TYPE, True),
-    _Form(openapi3.OLD_MEDIA_TYPE, openapi3.MEDIA_TYPE, True),
+    _Form(_PROTOBUF.format(version="v3"), _PROTOBUF.format(version="v3"), True),
+    _Form(_OLD_PROTOBUF.format(version="v3"), _PROTOBUF.format(version="v3"), True),
 )
 
 
 class OpenAPI:
     """The handlers of everything below /openapi."""
 
-    def __init__(self, documents: Documents, clock: Clock) -> None:
-        self._documents = documents
+    def __init__(self, make: "Callable[[], Documents]", clock: Clock) -> None:
+        self._make = make
         self._clock = clock
+
+    @cached_property
+    def _documents(self) -> "Documents":
+        return self._make()
 
     @property
     def exact(self) -> Mapping[str, Handler]:
@@ -93,8 +104,21 @@ class OpenAPI:
             extra: dict[str, str] = {**_VARY_ACCEPT, hdrs.CACHE_CONTROL: "public, immutable", hdrs.EXPIRES: expires}
             return contents.respond(request, context, content, chosen.answered, extra=extra)
         fields = responses.headers(context, chosen.answered)
-        fields.update({**_VARY_ACCEPT, hdrs.ETAG: f'"{content.etag}"', hdrs.LOCATION: address(path, content.etag)})
+        fields.update(
+            {**_VARY_ACCEPT, hdrs.ETAG: f'"{content.etag}"', hdrs.LOCATION: self._documents.address(path, content.etag)}
+        )
         return web.Response(status=301, headers=fields)
+
+
+def of(served: ServedPaths, types: Catalog, clock: Clock) -> OpenAPI:
+    """The handlers for what is served."""
+
+    def make() -> "Documents":
+        from apiserver.endpoints import openapi_documents, openapi_sources
+
+        return openapi_documents.Documents(openapi_sources.of(served, types), types, clock)
+
+    return OpenAPI(make, clock)
 
 
 def _chosen(request: web.BaseRequest, forms: Sequence[_Form]) -> _Form | None:

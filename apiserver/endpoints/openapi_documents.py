@@ -51,11 +51,17 @@ class Documents:
         sources = self._sources()
         if self._index is None or self._index[0] is not sources:
             await self._make(sources.values())
-            addresses = {path: {"serverRelativeURL": address(path, self._made[path].json.etag)} for path in sources}
+            addresses = {
+                path: {"serverRelativeURL": self.address(path, self._made[path].json.etag)} for path in sources
+            }
             body = orjson.dumps({"paths": addresses})
             self._forget_others(sources)
             self._index = sources, contents.of(body, made=self._clock.now(), etag="")
         return self._index[1]
+
+    def address(self, path: str, etag: str) -> str:
+        """Where a version 3 document is, as long as it is what it is now."""
+        return f"/openapi/v3/{quote(path)}?hash={etag}"
 
     def has(self, path: str) -> bool:
         """Whether there is a version 3 document at a path."""
@@ -108,11 +114,6 @@ class Documents:
         definitions = Definitions(self._types.definitions)
         document = swagger.document(sources, definitions, title=TITLE, version=self._types.minor)
         return contents.of(orjson.dumps(document), made=self._clock.now())
-
-
-def address(path: str, etag: str) -> str:
-    """Where a version 3 document is, as long as it is what it is now."""
-    return f"/openapi/v3/{quote(path)}?hash={etag}"
 
 
 def _as_protobuf(json: Content, dump: Callable[[Mapping[str, Any]], bytes]) -> Content:

@@ -20,9 +20,6 @@ from apiserver.serializers.protobuf.document_fields import (
     within,
 )
 
-MEDIA_TYPE = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
-OLD_MEDIA_TYPE = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
-
 _document, _info, _components, _path_item = Message(9), Message(7), Message(10), Message(14)
 _operation, _schema, _parameter, _body = Message(13), Message(36), Message(14), Message(4)
 _response, _media_type, _security, _external_docs = Message(5), Message(5), Message(9), Message(3)

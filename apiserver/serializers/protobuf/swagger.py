@@ -20,9 +20,6 @@ from apiserver.serializers.protobuf.document_fields import (
     within,
 )
 
-MEDIA_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-OLD_MEDIA_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-
 _document, _info, _path_item, _operation = Message(16), Message(7), Message(10), Message(13)
 _schema, _body, _query, _path = Message(31), Message(6), Message(23), Message(22)
 _response, _security, _external_docs, _reference = Message(5), Message(5), Message(3), Message()

@@ -38,7 +38,7 @@ class Client:
 async def serving() -> AsyncIterator[Client]:
     client = Client()
     clock = SystemClock()
-    openapi = OpenAPI(Documents(lambda: client.sources, builtin(), clock), clock)
+    openapi = OpenAPI(lambda: Documents(lambda: client.sources, builtin(), clock), clock)
     routes = Routes(exact=openapi.exact, prefixes=openapi.prefixes)
     async with listening(routes.dispatch, request_info.with_request_info) as listener:
         client.port = listener.port
