@@ -24,6 +24,8 @@ from registry.errors import BadRequest
 from registry.locations import Location
 
 _STREAM_LIMIT = 64 * 1024
+_UNREACHABLE = (OSError, ValueError, OverflowError)
+"""Hosts and ports that are none fail as values."""
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 
 
@@ -55,14 +57,15 @@ class Backends:
     ) -> AsyncIterator[ClientResponse]:
         """The answer to a request at a location. Raises Unreachable, BadRequest."""
         await self._check(location)
-        target = URL(url, encoded=True)
+        tls = self._tls(location) or True
         try:
+            target = URL(url, encoded=True)
             answering = await self._client().request(
-                method, target, headers=headers, data=body, ssl=self._tls(location) or True, allow_redirects=False
+                method, target, headers=headers, data=body, ssl=tls, allow_redirects=False
             )
         except _CLOSED as exc:
             raise Unreachable("EOF") from exc
-        except (aiohttp.ClientError, OSError) as exc:
+        except (aiohttp.ClientError, *_UNREACHABLE) as exc:
             raise Unreachable(_why(exc, location)) from exc
         async with answering as response:
             yield response
@@ -70,11 +73,11 @@ class Backends:
     async def open(self, location: Location) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to a location. Raises Unreachable, BadRequest."""
         await self._check(location)
-        port = int(location.port) if location.port.isdigit() else 443 if location.scheme == "https" else 80
+        port = location.port or location.scheme
         opening = asyncio.open_connection(location.host, port, ssl=self._tls(location), limit=_STREAM_LIMIT)
         try:
             return await asyncio.wait_for(opening, self._settings.kubelet_timeout)
-        except OSError as exc:
+        except _UNREACHABLE as exc:
             raise Unreachable(_why(exc, location)) from exc
 
     async def _check(self, location: Location) -> None:
@@ -83,7 +86,7 @@ class Backends:
             return
         try:
             found = await asyncio.get_running_loop().getaddrinfo(location.host, None, type=socket.SOCK_STREAM)
-        except OSError as exc:
+        except _UNREACHABLE as exc:
             raise BadRequest(f"lookup {location.host}: no such host") from exc
         if not all(is_global(str(address[0])) for *_, address in found):
             raise BadRequest("address not allowed")

@@ -3,7 +3,7 @@
 Must hold: credentials stay here, and whatever is about this one connection only.
 """
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -24,6 +24,7 @@ _OF_CONNECTIONS = frozenset(
     }
 )
 _OF_USERS = ("authorization", "impersonate-", "x-remote-")
+_SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 _FORWARDED_FOR = "X-Forwarded-For"
 
 
@@ -31,7 +32,8 @@ def url_of(location: Location, query: str) -> str:
     """Where a request goes on, with the client's own query unless the location has one."""
     if location.query is not None:
         query = urlencode(location.query)
-    return f"{location.scheme}://{location.authority}{location.path}" + (f"?{query}" if query else "")
+    path = quote(location.path, safe=_SAFE_IN_PATHS)
+    return f"{location.scheme}://{location.authority}{path}" + (f"?{query}" if query else "")
 
 
 def headers_of(request: web.BaseRequest, *, keeps_upgrade: bool = False) -> CIMultiDict[str]:

@@ -44,8 +44,8 @@ class Kubelet:
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await read_head(reader)
         self.heads.append(head)
-        if "Upgrade: SPDY/3.1" in head:
-            writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+        if "Upgrade: SPDY/3.1" in head or "Upgrade: websocket" in head:
+            writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
             while words := await reader.read(1024):
                 writer.write(words.upper())
         elif "Upgrade:" in head:
@@ -119,11 +119,12 @@ async def test_a_kubelet_that_is_not_there_is_told_as_the_dialer_tells_it(tmp_pa
     assert answer.json["message"] == f'Get "{where}": dial tcp 127.0.0.1:1: connect: connection refused'
 
 
-async def test_a_stream_goes_through_byte_by_byte(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["SPDY/3.1", "websocket"])
+async def test_a_stream_goes_through_byte_by_byte(tmp_path: Path, protocol: str) -> None:
     async with with_kubelet(tmp_path) as (server, kubelet):
         reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
         head = f"POST {POD}/exec?command=b&command=a&stdin=true HTTP/1.1\r\nHost: x\r\nAuthorization: secret\r\n"
-        writer.write(f"{head}Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n".encode())
+        writer.write(f"{head}Connection: Upgrade\r\nUpgrade: {protocol}\r\nContent-Length: 0\r\n\r\n".encode())
         status = await read_head(reader)
         writer.write(b"hello")
         echoed = await reader.readexactly(5)
@@ -239,3 +240,33 @@ async def test_streams_end_with_the_server(tmp_path: Path) -> None:
     assert await reader.read() == b""
     writer.close()
     await writer.wait_closed()
+
+
+async def test_a_path_goes_on_as_it_was_written(tmp_path: Path) -> None:
+    heads = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await read_head(reader))
+        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    path = "/a b\r\nX-Evil: 1"
+    async with talking(talk) as backend, proxying(tmp_path, backend, path) as port:
+        await ask(port, "/proxy", headers={"Connection": "Upgrade", "Upgrade": "x"})
+        await ask(port, "/proxy")
+
+    assert [head.split("\r\n", 1)[0] for head in heads] == ["GET /a%20b%0D%0AX-Evil:%201 HTTP/1.1"] * 2
+
+
+@pytest.mark.parametrize("address", ["", "x" * 300, "a b", "\n"])
+async def test_a_node_with_an_odd_address_is_not_reached(tmp_path: Path, address: str) -> None:
+    async with with_kubelet(tmp_path) as (server, kubelet):
+        status = {"status": {"addresses": [{"type": "InternalIP", "address": address}]}}
+        await request(server, "/api/v1/nodes/n/status", status, method="PATCH")
+        answers = [await request(server, path) for path in (f"{POD}/log", "/api/v1/nodes/n/proxy/x")]
+        headers = {"Connection": "Upgrade", "Upgrade": "x"}
+        answers.append(await ask(server.secure.port, f"{POD}/exec", headers=headers, tls=as_admin(server)))
+
+    assert [answer.json["kind"] for answer in answers] == ["Status"] * 3
+    assert kubelet.heads == []
