@@ -23,9 +23,9 @@ class CSIStorageCapacityStrategy(Strategy):
         errors += object_meta.validate_builtin_finalizers(metadata.get("finalizers") or ())
         errors += _validate(new, old) + super().validate_update(context, new, old)
         return errors + [
-            field.invalid(name, new.get(name), object_meta.IMMUTABLE)
-            for name in ("nodeTopology", "storageClassName")
-            if new.get(name) != old.get(name)
+            field.invalid(name, new.get(name, empty), object_meta.IMMUTABLE)
+            for name, empty in (("nodeTopology", None), ("storageClassName", ""))
+            if new.get(name, empty) != old.get(name, empty)
         ]
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:

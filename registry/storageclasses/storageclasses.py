@@ -52,7 +52,7 @@ class StorageClassStrategy(Strategy):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new) + super().validate_update(context, new, old)
         return errors + [
-            field.invalid(name, new.get(name) or (empty or None), object_meta.IMMUTABLE)
+            field.invalid(name, new.get(name) or empty, object_meta.IMMUTABLE)
             for name, empty in _FROZEN
             if (new.get(name) or empty) != (old.get(name) or empty)
         ]
