@@ -3,6 +3,7 @@
 Pure. Objects are decoded JSON; a path names members of nested maps, never list elements.
 """
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import orjson
@@ -18,7 +19,7 @@ def clone(value: T) -> T:
     return copied
 
 
-def get(obj: Object, path: str, default: Any = None) -> Any:
+def get(obj: Mapping[str, Any], path: str, default: Any = None) -> Any:
     """The value at a dotted path; the default when any part of it is missing or null."""
     value: Any = obj
     for name in path.split("."):
