@@ -30,7 +30,7 @@ def options_for(
 
 
 def _has_any_node_label_value(spec: Obj) -> bool:
-    required = objects.get(dict(spec), f"affinity.nodeAffinity.{affinity.REQUIRED}.nodeSelectorTerms") or ()
+    required = objects.get(spec, f"affinity.nodeAffinity.{affinity.REQUIRED}.nodeSelectorTerms") or ()
     return any(
         names.check_label_value(value)
         for term in required
