@@ -20,7 +20,7 @@ _DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 _RECLAIM_POLICIES = ("Delete", "Retain")
 _BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
 _FROZEN: tuple[tuple[str, Any], ...] = (
-    ("parameters", {}),
+    ("parameters", None),
     ("provisioner", ""),
     ("reclaimPolicy", None),
     ("volumeBindingMode", None),
