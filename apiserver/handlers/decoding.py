@@ -12,6 +12,7 @@ from aiohttp import hdrs, web
 
 from apiserver import bodies, negotiation, parameters
 from apiserver.context import RequestContext
+from apiserver.handlers.other_versions import are_one_kind, is_old
 from apiserver.handlers.served import Served
 from apiserver.serializers import protobuf, yaml
 from registry import errors, json_errors
@@ -124,6 +125,9 @@ def _kind_of(value: dict[str, Any], served: Served[Any]) -> GroupVersionKind:
         return kind
     if served.kind.is_custom:
         raise errors.BadRequest(_NOT_REGISTERED.format(kind=expected.kind))
+    if (is_old(kind) or _is_known(kind, served.types)) and are_one_kind(kind, expected):
+        versions = f"({kind.api_version}) does not match the expected API version ({expected.api_version})"
+        raise errors.BadRequest(f"the API version in the data {versions}")
     raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
 
 
@@ -159,7 +163,7 @@ def _text_of(found: _Body, member: str, body: bytes, expected: GroupVersionKind)
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
     """Why an object of one kind cannot be taken for another."""
-    if not _is_known(kind, types):
+    if not is_old(kind) and not _is_known(kind, types):
         registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
         return f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
     package = expected.group.partition(".")[0] or "core"
