@@ -16,6 +16,7 @@ from registry.generic.store import Store
 from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.options import DeleteOptions, UpdateOptions
+from registry.patch.apply.manager import FieldManager
 from registry.rest import Deleted, Request, RESTStorage, Updated, UpdatedObject, timestamp
 from registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from storage.interface import Preconditions, Update
@@ -102,6 +103,9 @@ class FinalizeREST:
 
     def object_kind(self, version: str) -> GroupVersionKind:
         return self._namespaces.object_kind(version)
+
+    def field_manager(self, version: str) -> FieldManager:
+        return self._namespaces.field_manager(version)
 
     async def update(
         self, request: Request, name: str, updated: UpdatedObject, options: UpdateOptions, *, force_create: bool = False

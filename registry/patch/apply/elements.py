@@ -67,9 +67,12 @@ def _plain(value: Any) -> Any:
     return int(value) if type(value) is float and value.is_integer() and abs(value) < _EXACT else value
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def normalized(text: str) -> str | None:
     """The one form of an element that somebody wrote; None for a kind that is not known. Raises ValueError."""
+    return _remembered_form(text) if len(text) <= LONGEST_REMEMBERED else _form(text)
+
+
+def _form(text: str) -> str | None:
     kind, rest = text[:2], text[2:]
     if len(text) < 2:
         raise ValueError("key must be 2 characters long:")
@@ -94,9 +97,12 @@ def _keys(text: str) -> Mapping[str, Any]:
     return keys
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def order(text: str) -> tuple[Any, ...]:
     """What elements are sorted by: members, keys, values, places; numbers as numbers. The member mark comes first."""
+    return _remembered_order(text) if len(text) <= LONGEST_REMEMBERED else _order(text)
+
+
+def _order(text: str) -> tuple[Any, ...]:
     kind, rest = text[:2], text[2:]
     match kind:
         case "f:":
@@ -118,6 +124,10 @@ def _value_order(value: Any) -> tuple[int, Any]:
     if isinstance(value, str):
         return (1, value)
     return (3 if value is not None else 4, orjson.dumps(value))
+
+
+_remembered_form = lru_cache(maxsize=_REMEMBERED)(_form)
+_remembered_order = lru_cache(maxsize=_REMEMBERED)(_order)
 
 
 def path_text(path: Iterable[str]) -> str:
