@@ -38,8 +38,10 @@ def validate(annotations: Mapping[str, str], spec: Obj, path: str, *, options: P
     cost = annotations.get(_DELETION_COST)
     if cost is not None and not options.allows_any_deletion_cost and not is_deletion_cost(cost):
         errors.append(field.invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer"))
+    if _SECCOMP_POD in annotations:
+        errors += _validate_seccomp(annotations[_SECCOMP_POD], f"{path}.{_SECCOMP_POD}")
     for key, value in annotations.items():
-        if key == _SECCOMP_POD or key.startswith(_SECCOMP_CONTAINER):
+        if key.startswith(_SECCOMP_CONTAINER):
             errors += _validate_seccomp(value, f"{path}.{key}")
     for key, value in annotations.items():
         if key.startswith(app_armor.PREFIX):
