@@ -28,6 +28,7 @@ Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.
 
 
 _NAMED = frozenset({"update", "patch", "delete"})
+_OF_ONE = ("get", "update", "patch", "delete")
 _STRICT = _NAMED | {"create"}
 """Verbs of paths with a name, or only of those without."""
 
@@ -138,6 +139,8 @@ def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
     elif not info.namespace and info.verb not in _ACROSS_NAMESPACES:
         raise errors.RouteMethodNotAllowed if verbs.offers(served, "list") and not info.name else errors.RouteNotFound
     elif not info.namespace and len(info.parts) > 1:
+        raise errors.RouteNotFound
+    if len(info.parts) > 1 and not info.subresource and not any(verbs.offers(served, verb) for verb in _OF_ONE):
         raise errors.RouteNotFound
 
 
