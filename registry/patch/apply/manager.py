@@ -45,7 +45,7 @@ def _unowned() -> Fields:
 _UNOWNED = _unowned()
 """What nobody owns: it identifies the object, or is the server's."""
 
-_RESETS: tuple[list[Any], ...] = ([], [{}])
+_FORGETTING: tuple[list[Any], ...] = ([], [{}])
 """What a client writes into managedFields to begin anew."""
 
 
@@ -76,7 +76,7 @@ class FieldManager:
             return [] if live is not None else self._created(new, manager)
         before = self._shown(live)
         after = self.form.shown(new)
-        if before.value == after.value and not given and self._are_served(known):
+        if before.value == after.value and (not given or given == present) and self._are_served(known):
             return present
         left, mine = ownership.updated(self._rules, before, after, known)
         self._own(left, mine, manager)
@@ -85,7 +85,7 @@ class FieldManager:
     def _known(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
         """The managed fields to begin with: those that a client sends, unless it does not understand them."""
         if not self.subresource and given is not None:
-            if given in _RESETS:
+            if given in _FORGETTING:
                 return {}
             try:
                 known = managed.read(given) if given != present else {}
