@@ -137,7 +137,7 @@ def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         return {key: _with_plain_numbers(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_plain_numbers(item, depth + 1) for item in value]
+        return [item if type(item) is str else _with_plain_numbers(item, depth + 1) for item in value]
     if isinstance(value, float):
         return _plain(value)
     return _plain(float(value)) if type(value) is int and value not in _INT64 else value

@@ -18,6 +18,7 @@ FOREGROUND_DELETION = "foregroundDeletion"
 
 STANDARD_FINALIZERS = frozenset({"kubernetes", ORPHAN_DEPENDENTS, FOREGROUND_DELETION})
 
+_REFERENCE_MEMBERS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _ANNOTATIONS_LIMIT = 256 * 1024
 _FIELD_MANAGER_LIMIT = 128
 _SUBRESOURCE_LIMIT = 256
@@ -136,10 +137,15 @@ def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: st
                 "Only one reference can have Controller set to true. "
                 f'Found "true" in references for {controller} and {this}'
             )
-            errors.append(field.invalid(path, list(references), detail))
+            errors.append(field.invalid(path, [_as_printed(one) for one in references], detail))
         else:
             controller = this
     return errors
+
+
+def _as_printed(reference: Mapping[str, Any]) -> dict[str, Any]:
+    """A reference with its members in Kubernetes' order."""
+    return {name: reference[name] for name in _REFERENCE_MEMBERS if name in reference}
 
 
 def _validate_owner_reference(reference: Mapping[str, Any], path: str) -> list[FieldError]:

@@ -17,13 +17,15 @@ def apply_defaults(value: Any, schema: Schema | None) -> None:
     if isinstance(value, dict):
         _complete(value, schema)
         for name, item in value.items():
-            apply_defaults(item, members.of_member(schema, name))
+            if isinstance(item, dict | list):
+                apply_defaults(item, members.of_member(schema, name))
     elif isinstance(value, list):
         below = members.of_items(schema)
         for index, item in enumerate(value):
             if item is None and below is not None and not below.get("nullable"):
-                value[index] = _copied(below.get("default"))
-            apply_defaults(value[index], below)
+                value[index] = item = _copied(below.get("default"))
+            if isinstance(item, dict | list):
+                apply_defaults(item, below)
 
 
 def _complete(value: dict[str, Any], schema: Schema) -> None:

@@ -96,6 +96,8 @@ def _resources(value: Any, schema: Schema | None, path: str) -> Iterator[tuple[d
         properties = schema.get("properties") or {}
         others = members.additional(schema)
         for name, item in value.items():
+            if not isinstance(item, dict | list):
+                continue
             if name in properties:
                 yield from _resources(item, properties[name], _child(path, name))
             else:
@@ -103,7 +105,8 @@ def _resources(value: Any, schema: Schema | None, path: str) -> Iterator[tuple[d
     elif isinstance(value, list):
         below = members.of_items(schema)
         for index, item in enumerate(value):
-            yield from _resources(item, below, f"{path}[{index}]")
+            if isinstance(item, dict | list):
+                yield from _resources(item, below, f"{path}[{index}]")
 
 
 def _validate(resource: dict[str, Any], path: str, metadata: MetadataType) -> list[FieldError]:

@@ -39,9 +39,10 @@ def validate_lists(value: Any, schema: Schema | None, path: str = "") -> list[Fi
     found = []
     if others is not None:
         for name, item in value.items():
-            found += validate_lists(item, others, f"{path}[{name}]")
+            if isinstance(item, dict | list):
+                found += validate_lists(item, others, f"{path}[{name}]")
     for name, item in value.items():
-        if name in properties:
+        if name in properties and isinstance(item, dict | list):
             found += validate_lists(item, properties[name], f"{path}.{name}" if path else name)
     return found
 
@@ -56,7 +57,8 @@ def _validate_list(value: list[Any], schema: Schema, path: str) -> list[FieldErr
     below = members.of_items(schema)
     if below is not None:
         for index, item in enumerate(value):
-            found += validate_lists(item, below, f"{path}[{index}]")
+            if isinstance(item, dict | list):
+                found += validate_lists(item, below, f"{path}[{index}]")
     return found
 
 

@@ -34,12 +34,13 @@ def drop_nulls(value: Any, schema: Schema | None) -> None:
             if value[name] is None:
                 if below is not None and not below.get("nullable") and below.get("default") is None:
                     del value[name]
-            else:
+            elif isinstance(value[name], dict | list):
                 drop_nulls(value[name], below)
     elif isinstance(value, list):
         below = members.of_items(schema)
         for item in value:
-            drop_nulls(item, below)
+            if isinstance(item, dict | list):
+                drop_nulls(item, below)
 
 
 def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str], *, is_resource: bool = False) -> None:
@@ -53,13 +54,15 @@ def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str], *, 
     if isinstance(value, list):
         below = members.of_items(schema)
         for index, item in enumerate(value):
-            _prune(item, below, f"{path}[{index}]", unknown)
+            if isinstance(item, dict | list):
+                _prune(item, below, f"{path}[{index}]", unknown)
         return
     for name in list(value):
         if is_resource and name in META_FIELDS:
             continue
         if schema is not None and members.allows(schema, name):
-            _prune(value[name], members.of_member(schema, name), _joined(path, name), unknown)
+            if isinstance(value[name], dict | list):
+                _prune(value[name], members.of_member(schema, name), _joined(path, name), unknown)
             continue
         if path or name not in META_FIELDS:
             unknown.append(_joined(path, name))
@@ -74,10 +77,12 @@ def _skip(value: Any, schema: Schema | None, path: str, unknown: list[str], *, i
     if isinstance(value, list):
         below = members.of_items(schema)
         for index, item in enumerate(value):
-            _skip(item, below, f"{path}[{index}]", unknown)
+            if isinstance(item, dict | list):
+                _skip(item, below, f"{path}[{index}]", unknown)
     elif isinstance(value, dict):
         for name, item in value.items():
-            if not (is_resource and name in META_FIELDS) and members.allows(schema, name):
+            is_kept = not isinstance(item, dict | list) or (is_resource and name in META_FIELDS)
+            if not is_kept and members.allows(schema, name):
                 _prune(item, members.of_member(schema, name), _joined(path, name), unknown)
 
 

@@ -32,7 +32,6 @@ def check(
     excluded = schema.get("not")
     if excluded is not None and validation.checked(value, excluded, name, old).is_valid:
         validation.general(result, f"{quote(name)} must not validate the schema (not)")
-    result.matches += 1
 
 
 def _any_of(validation: "Validation", result: Result, tried: Iterator[Result], name: str) -> None:

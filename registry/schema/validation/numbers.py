@@ -42,7 +42,8 @@ def check(validation: "Validation", result: Result, value: Number, schema: Schem
         validation.general(result, f"{what} value must be of type {of_type} {detail} in {name}")
         return False
 
-    fits(value, "Checked")
+    if of_type:
+        fits(value, "Checked")
     factor, lowest, highest = schema.get("multipleOf"), schema.get("minimum"), schema.get("maximum")
     if factor is not None:
         _check_factor(validation, result, value, _settled(factor, value, fits(factor, "MultipleOf")), name)

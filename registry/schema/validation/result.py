@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from registry.validation.field import FieldError
 
+MOST = 128
+"""Mistakes that are told of one object: nobody reads more."""
+
 
 @dataclass(slots=True)
 class Result:
@@ -22,12 +25,13 @@ class Result:
         return not self.errors
 
     def add(self, message: str, error: FieldError) -> None:
-        """Note a mistake, unless the same words stand there already."""
-        self.errors.setdefault(message, error)
+        """Note a mistake, unless the same words stand there already, or too many."""
+        if len(self.errors) < MOST:
+            self.errors.setdefault(message, error)
 
     def merge(self, others: "Iterable[Result]") -> None:
         """Take over what others have found."""
         for other in others:
             for message, error in other.errors.items():
-                self.errors.setdefault(message, error)
+                self.add(message, error)
             self.matches += other.matches

@@ -4,14 +4,16 @@ Must hold: everything that is wrong is found, in kube-apiserver's order; what is
 part of the old object is let be.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from registry import gotext
 from registry.quoting import quote
 from registry.schema.model import Schema
 from registry.schema.validation import combinations, formats, numbers, patterns
 from registry.schema.validation.correlation import Correlated
-from registry.schema.validation.result import Result
+from registry.schema.validation.enums import Allowed
+from registry.schema.validation.result import MOST, Result
 from registry.validation import field
 from registry.validation.field import FieldError
 
@@ -19,6 +21,39 @@ NOWHERE = "<nil>"
 """The field of mistakes that are not about one field."""
 
 _INT64 = range(-(2**63), 2**63)
+_SAYS_NOTHING = frozenset({"type", "description", "title", "default", "example", "nullable"})
+_PLAIN: Mapping[str, tuple[type, int]] = {"string": (str, 7), "boolean": (bool, 6), "integer": (int, 8)}
+"""The types of values of which a schema may demand nothing else, and what each adds to the count of checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a schema says, as far as it need not be read again for every value."""
+
+    types: tuple[str, ...]
+    form: str
+    is_nullable: bool
+    combines: bool
+    allowed: Allowed | None
+    plain: type | None
+    matches: int
+
+    @classmethod
+    def of(cls, schema: Schema, *, types_int_or_string: bool) -> "Plan":
+        name = schema.get("type") or ""
+        types: tuple[str, ...] = (name,) if name else ()
+        if types_int_or_string and schema.get("x-kubernetes-int-or-string"):
+            types = ("integer", "string")
+        plain, matches = _PLAIN.get(name, (None, 0)) if schema.keys() <= _SAYS_NOTHING else (None, 0)
+        return cls(
+            types,
+            formats.known(schema.get("format") or "", types[0] if len(types) == 1 else ""),
+            bool(schema.get("nullable")),
+            any(schema.get(word) is not None for word in ("anyOf", "oneOf", "allOf", "not")),
+            Allowed(schema["enum"]) if schema.get("enum") else None,
+            plain,
+            matches,
+        )
 
 
 def validate(value: Any, schema: Schema, *, path: str = "", old: Correlated | None = None) -> list[FieldError]:
@@ -37,6 +72,8 @@ class Validation:
     def __init__(self, path: str, *, types_int_or_string: bool = True) -> None:
         self._path = path
         self._types_int_or_string = types_int_or_string
+        self._plans: dict[int, Plan] = {}
+        """By the identity of the schema, which is there as long as this is."""
 
     def value(self, value: Any, schema: Schema, name: str, old: Correlated | None = None) -> Result:
         """Check a value at a place."""
@@ -72,52 +109,53 @@ class Validation:
 
     def checked(self, value: Any, schema: Schema, name: str, old: Correlated | None) -> Result:
         """The same, but the value itself must be right even if it has not changed."""
+        plan = self._plan(schema)
+        if type(value) is plan.plain and (plan.plain is not int or value in _INT64):
+            return Result(matches=plan.matches)
         result = Result()
-        types = self._types_of(schema)
-        form = formats.known(schema.get("format") or "", types[0] if len(types) == 1 else "")
         if value is None:
-            if self._type(result, value, types, form, name, bool(schema.get("nullable"))):
-                result.matches += 1
-            self._enum(result, value, schema, name)
+            result.matches += self._type(result, value, plan, name)
+            self._enum(result, value, plan, name)
             return result
-        if types or form:
-            fits = self._type(result, value, types, form, name, bool(schema.get("nullable")))
-            result.matches += 1 + fits
-        combinations.check(self, result, value, schema, name, old)
-        result.matches += 1
+        if plan.types or plan.form:
+            result.matches += 1 + self._type(result, value, plan, name)
+        if plan.combines:
+            combinations.check(self, result, value, schema, name, old)
+        result.matches += 2
         if isinstance(value, str):
-            self._string(result, value, schema, name)
-            result.matches += 1
-            if form in formats.CHECKS:
-                if not formats.CHECKS[form](value):
-                    self.type_invalid(result, name, value, form_as_named(schema))
-                result.matches += 1
+            self._text(result, value, schema, plan, name)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             numbers.check(self, result, value, schema, name)
             result.matches += 2
         elif isinstance(value, list):
             self._list(result, value, schema, name, old)
             result.matches += 2
-        self._enum(result, value, schema, name)
-        result.matches += 1
+        self._enum(result, value, plan, name)
         if isinstance(value, dict):
             self._object(result, value, schema, name, old)
             result.matches += 1
-        result.matches += 1
+        result.matches += 2
         return result
 
-    def _types_of(self, schema: Schema) -> tuple[str, ...]:
-        if self._types_int_or_string and schema.get("x-kubernetes-int-or-string"):
-            return ("integer", "string")
-        name = schema.get("type")
-        return (name,) if name else ()
+    def _plan(self, schema: Schema) -> Plan:
+        plan = self._plans.get(id(schema))
+        if plan is None:
+            plan = self._plans[id(schema)] = Plan.of(schema, types_int_or_string=self._types_int_or_string)
+        return plan
 
-    def _type(
-        self, result: Result, value: Any, types: tuple[str, ...], form: str, name: str, is_nullable: bool
-    ) -> bool:
+    def _text(self, result: Result, value: str, schema: Schema, plan: Plan, name: str) -> None:
+        self._string(result, value, schema, name)
+        result.matches += 1
+        if plan.form in formats.CHECKS:
+            if not formats.CHECKS[plan.form](value):
+                self.type_invalid(result, name, value, schema["format"])
+            result.matches += 1
+
+    def _type(self, result: Result, value: Any, plan: Plan, name: str) -> bool:
         """Whether a value is of a type that is allowed."""
+        types, form = plan.types, plan.form
         if value is None:
-            if not types or is_nullable:
+            if not types or plan.is_nullable:
                 return True
             self.type_invalid(result, name, "null", ",".join(types))
             return False
@@ -134,13 +172,11 @@ class Validation:
             self.type_invalid(result, name, found, ",".join(types))
         return fits
 
-    def _enum(self, result: Result, value: Any, schema: Schema, name: str) -> None:
-        allowed = schema.get("enum")
-        if not allowed or any(_is_one(value, one) for one in allowed):
-            return
-        shown = [one if isinstance(one, str) else field.show(one) for one in allowed]
-        message = f"{name} in body should be one of {gotext.value_text(allowed)}"
-        result.add(message, field.not_supported(self.where(name), value, shown))
+    def _enum(self, result: Result, value: Any, plan: Plan, name: str) -> None:
+        allowed = plan.allowed
+        if allowed is not None and not allowed.holds(value):
+            message = f"{name} in body should be one of those in {id(allowed)}"
+            result.add(message, field.not_supported(self.where(name), value, allowed.shown))
 
     def _string(self, result: Result, value: str, schema: Schema, name: str) -> None:
         longest, shortest, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
@@ -155,7 +191,13 @@ class Validation:
     def _list(self, result: Result, value: list[Any], schema: Schema, name: str, old: Correlated | None) -> None:
         items = schema.get("items")
         if isinstance(items, dict):
+            plan = self._plan(items)
             for index, item in enumerate(value):
+                if type(item) is plan.plain and plan.plain is not int:
+                    result.matches += plan.matches
+                    continue
+                if len(result.errors) >= MOST:
+                    break
                 below = old.element(index) if old is not None else None
                 result.merge([self.value(item, items, f"{name}[{index}]", below)])
         fewest, most = schema.get("minItems"), schema.get("maxItems")
@@ -193,12 +235,6 @@ class Validation:
             result.add(message, field.too_many(self.where(name), count, most))
 
 
-def form_as_named(schema: Schema) -> str:
-    """The format as the schema has it."""
-    name: str = schema["format"]
-    return name
-
-
 def json_type(value: Any) -> tuple[str, str]:
     """The type of a value, and the format that goes with it in messages."""
     if isinstance(value, bool):
@@ -210,18 +246,3 @@ def json_type(value: Any) -> tuple[str, str]:
     if isinstance(value, int | float):
         return "number", "float64"
     return ("array", "") if isinstance(value, list) else ("object", "")
-
-
-def _is_one(value: Any, allowed: Any) -> bool:
-    """Whether a value is the same as one that is allowed: a number is looked at as what the other one is."""
-    if value is None or allowed is None:
-        return False
-    if isinstance(value, bool) or isinstance(allowed, bool):
-        return value is allowed
-    if isinstance(value, float) and isinstance(allowed, int):
-        return int(value) == allowed
-    return (type(value) is type(allowed) and bool(value == allowed)) or _are_equal_numbers(value, allowed)
-
-
-def _are_equal_numbers(value: Any, allowed: Any) -> bool:
-    return isinstance(value, int) and isinstance(allowed, float) and value == allowed
