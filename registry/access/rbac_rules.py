@@ -5,12 +5,15 @@ Pure. Must hold: a rule says yes to a resource by its resource half alone and to
 where it means all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from registry.access.authorizer import Attributes
 
 ALL = "*"
+
+Spelling = tuple[str, str]
+"""The two ways in which a rule may name a resource; twice the same when there is one."""
 
 
 class PolicyRule:
@@ -28,13 +31,14 @@ class PolicyRule:
         self._urls = _set_of(urls)
         self._prefixes = tuple(url.rstrip(ALL) for url in urls if url.endswith(ALL))
 
-    def allows_resource(self, verb: str, group: str, resources: Sequence[str], name: str | None) -> bool:
-        """`resources` are the spellings under which the resource may stand in a rule (see `spellings`)."""
+    def allows_resource(self, verb: str, group: str, resource: Spelling, name: str | None) -> bool:
+        """What says no most often is asked first: this runs for every rule of a user, on every request."""
+        resources = self._resources
+        if resources is not None and resource[0] not in resources and resource[1] not in resources:
+            return False
         if self._verbs is not None and verb not in self._verbs:
             return False
         if self._groups is not None and group not in self._groups:
-            return False
-        if self._resources is not None and self._resources.isdisjoint(resources):
             return False
         return self._names is None or name in self._names
 
@@ -54,15 +58,18 @@ def compiled(rules: Iterable[Mapping[str, Any]] | None) -> tuple[PolicyRule, ...
     return tuple(map(PolicyRule, rules or ()))
 
 
-def spellings(resource: str, subresource: str) -> tuple[str, ...]:
+def spelled(resource: str, subresource: str) -> Spelling:
     """How rules name a resource: `pods`, or `pods/log` and `*/log`."""
-    return (f"{resource}/{subresource}", f"*/{subresource}") if subresource else (resource,)
+    return (f"{resource}/{subresource}", f"*/{subresource}") if subresource else (resource, resource)
 
 
 def allow(rules: Iterable[PolicyRule], attributes: Attributes) -> bool:
     """Whether any of the rules allows it."""
     _user, verb, group, _version, resource, subresource, _namespace, name, path, is_resource, _selectors = attributes
     if is_resource:
-        named = spellings(resource, subresource)
-        return any(rule.allows_resource(verb, group, named, name) for rule in rules)
+        spelling = spelled(resource, subresource)
+        for rule in rules:  # noqa: SIM110 any() with a generator takes twice as long
+            if rule.allows_resource(verb, group, spelling, name):
+                return True
+        return False
     return any(rule.allows_path(verb, path) for rule in rules)

@@ -81,5 +81,5 @@ def _is_held(rule: PolicyRule, right: Right) -> bool:
     if right.url is not None:
         return rule.allows_path(right.verb, right.url)
     _, slash, subresource = right.resource.partition("/")
-    named = (right.resource, f"*/{subresource}") if slash else (right.resource,)
-    return rule.allows_resource(right.verb, right.group, named, right.name)
+    spelling = (right.resource, f"*/{subresource}" if slash else right.resource)
+    return rule.allows_resource(right.verb, right.group, spelling, right.name)
