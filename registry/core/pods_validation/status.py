@@ -155,9 +155,9 @@ def _validate_ips(ips: Sequence[Obj], old: Sequence[Obj], path: str, *, struct: 
         errors += addresses.validate_legacy(text, f"{path}[{index}]", known)
     if len(texts) < 2:
         return errors
-    wrong = next((text for text in texts if addresses.parse(text) is None), None)
+    wrong = next((index for index, text in enumerate(texts) if addresses.parse(text) is None), None)
     if wrong is not None:
-        why = f"failed to check for dual stack with error:invalid IP address: {wrong}"
+        why = f"failed to check for dual stack with error:invalid IP[{wrong}]: {texts[wrong]}"
         errors.append(field.internal(path, why))
     families = {addresses.is_v6(text) for text in texts}
     if wrong is not None or len(families) < 2 or len(texts) > 2:
