@@ -89,13 +89,13 @@ def routes(parts: Parts) -> Routes:
     exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
-        exact={**exact, **debugging.exact(), "/": show_index, "/index.html": show_index},
+        exact={**exact, **debugging.exact(is_profiling=parts.settings.profiling), "/": show_index, "/index.html": show_index},
         prefixes={
             "/version/": show_version,
             "/api/": resources,
             "/apis/": groups.handle,
             **documents.prefixes,
-            **debugging.prefixes(),
+            **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),
         },
     )

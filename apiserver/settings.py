@@ -119,6 +119,7 @@ _AUTHENTICATION = "Authentication"
 _AUTHORIZATION = "Authorization"
 _ADMISSION = "Admission"
 _LOGS = "Logs"
+_FEATURES = "Features"
 _MISC = "Misc"
 _OF_KUBELETS = ("kubelet_client_certificate", "kubelet_client_key")
 _LOCAL = "Local"
@@ -512,6 +513,7 @@ class Settings(BaseModel):
         "every pod that does not already have such a toleration.",
     )
 
+    profiling: bool = _flag(_FEATURES, True, "Enable profiling via web interface host:port/debug/pprof/.")
     logging_format: Annotated[str, _one_of("text", "json")] = _flag(
         _LOGS, "text", "Sets the log format. Permitted formats: json, text."
     )

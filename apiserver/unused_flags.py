@@ -13,7 +13,7 @@ _BOOLEANS = """
     contention-profiling disable-http2-serving
     emulation-forward-compatible enable-aggregator-routing enable-garbage-collector
     enable-logs-handler enable-priority-and-fairness log-json-split-stream log-text-split-stream
-    permit-address-sharing profiling runtime-config-emulation-forward-compatible
+    permit-address-sharing runtime-config-emulation-forward-compatible
     shutdown-send-retry-after
 """
 

@@ -29,6 +29,7 @@ _GROUPS = (
     "Authentication",
     "Authorization",
     "Admission",
+    "Features",
     "Logs",
     "Misc",
     "Global",

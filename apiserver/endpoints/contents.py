@@ -74,7 +74,7 @@ def respond(
     wanted = _range(request, content)
     if wanted is not None:
         return _part(content, wanted, fields)
-    if allows_gzip and content.size >= _GZIP_FROM_BYTES and takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
+    if allows_gzip and _is_worth_gzip(request, content):
         fields[hdrs.CONTENT_ENCODING] = "gzip"
         return web.Response(body=content.compressed, headers=fields)
     return web.Response(body=content.body, headers=fields)
@@ -135,6 +135,13 @@ def _range(request: web.BaseRequest, content: Content) -> range | None:
         return range(max(content.size - int(suffix), 0), content.size)
     stop = min(int(last) + 1, content.size) if last else content.size
     return range(int(first), stop) if int(first) < stop else range(0)
+
+
+def _is_worth_gzip(request: web.BaseRequest, content: Content) -> bool:
+    """Whether to send what is kept as it is; an answer without a body says what it would be without."""
+    if request.method == hdrs.METH_HEAD or content.size < _GZIP_FROM_BYTES:
+        return False
+    return takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, ""))
 
 
 def takes_gzip(header: str) -> bool:

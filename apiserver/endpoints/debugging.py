@@ -20,21 +20,12 @@ from apiserver.context import Handler, RequestContext
 _HTML = "text/html; charset=utf-8"
 _PPROF = "/debug/pprof/"
 _FLAGS = "/debug/flags/"
+_MOST_DIGITS = 3
 _PROFILES = {
     "cmdline": "The command line of the program",
     "goroutine": "Stacks of all tasks",
     "threadcreate": "Stacks of all threads",
 }
-
-
-def exact() -> Mapping[str, Handler]:
-    """The handlers of single paths."""
-    return {"/debug/pprof": _redirect, "/debug/flags": _flags, "/debug/flags/v": _verbosity}
-
-
-def prefixes() -> Mapping[str, Handler]:
-    """The handlers of what lies below a path."""
-    return {_PPROF: _pprof, _FLAGS: _flags}
 
 
 async def _redirect(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -72,7 +63,18 @@ async def _verbosity(request: web.BaseRequest, context: RequestContext) -> web.S
     return _plain(context, f"successfully set klog.logging.verbosity to {wanted}\n", status=200)
 
 
-_MOST_DIGITS = 3
+def exact(*, is_profiling: bool) -> Mapping[str, Handler]:
+    """The handlers of single paths: with or without those that show what the program does."""
+    return {
+        **({"/debug/pprof": _redirect} if is_profiling else {}),
+        "/debug/flags": _flags,
+        "/debug/flags/v": _verbosity,
+    }
+
+
+def prefixes(*, is_profiling: bool) -> Mapping[str, Handler]:
+    """The handlers of what lies below a path."""
+    return {_PPROF: _pprof, _FLAGS: _flags} if is_profiling else {_FLAGS: _flags}
 
 
 def _plain(context: RequestContext, text: str, *, status: int) -> web.Response:

@@ -107,11 +107,11 @@ async def test_no_secret_reaches_the_logs(tmp_path: Path) -> None:
 
 
 async def test_flags_that_have_no_effect_are_warned_about(tmp_path: Path) -> None:
-    async with program.running(tmp_path, "--profiling=false", "--oidc-issuer-url=https://x") as running:
+    async with program.running(tmp_path, "--contention-profiling=false", "--log-flush-frequency=5s") as running:
         ended = await running.stop()
 
-    assert "flag --profiling is ignored" in ended.err
-    assert "flag --oidc-issuer-url is ignored" in ended.err
+    assert "flag --contention-profiling is ignored" in ended.err
+    assert "flag --log-flush-frequency is ignored" in ended.err
 
 
 async def test_a_wrong_command_line_is_exit_2() -> None:

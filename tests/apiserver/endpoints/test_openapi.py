@@ -126,10 +126,13 @@ async def test_version_2_is_compressed_for_those_who_take_it() -> None:
         plain = await client("/openapi/v2")
         compressed = await client("/openapi/v2", Accept_Encoding="gzip")
         refused = await client("/openapi/v2", Accept_Encoding="gzip;q=0")
+        head = await client("/openapi/v2", method="HEAD", Accept_Encoding="gzip")
 
     assert compressed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(compressed.body) == plain.body == refused.body
     assert plain.headers["vary"] == "Accept-Encoding, Accept"
+    assert "content-encoding" not in head.headers
+    assert head.headers["content-length"] == str(len(plain.body))
 
 
 async def test_documents_follow_what_is_served() -> None:

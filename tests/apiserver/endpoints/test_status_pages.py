@@ -73,3 +73,11 @@ async def test_the_verbosity_can_only_be_put(tmp_path: Path) -> None:
 
     assert (got.status, got.text) == (406, "unsupported http method\n")
     assert wrong.status == 400
+
+
+async def test_profiling_can_be_left_out(tmp_path: Path) -> None:
+    async with running(tmp_path, profiling=False) as server:
+        profiles = await ask(server.secure.port, "/debug/pprof/", tls=as_admin(server))
+        flags = await ask(server.secure.port, "/debug/flags/", tls=as_admin(server))
+
+    assert (profiles.status, flags.status) == (404, 200)
