@@ -1,28 +1,53 @@
 """The CEL expressions of webhooks and policies: every one of them passes here on its way into storage. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from registry.cel import admission, types
+from registry.cel.admission import Given, Refused
 from registry.validation import field, names
 from registry.validation.field import FieldError
 
 _MOST_CONDITIONS = 64
 
 
-def validate(expression: str, path: str, *, missing: str = "") -> list[FieldError]:
+Compile = Callable[[str], object]
+"""Compiles an expression. Raises Refused."""
+
+
+def validate(expression: str, path: str, compile_it: Compile, *, missing: str = "") -> list[FieldError]:
     """The rules of an expression; `missing` is what is said when there is none."""
-    return [] if expression.strip() else [field.required(path, missing)]
+    if not expression.strip():
+        return [field.required(path, missing)]
+    return mistakes(expression, path, compile_it)
 
 
-def validate_conditions(conditions: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:
+def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | None = None) -> list[FieldError]:
+    """Why an expression does not compile; `shown` is how it is shown then."""
+    try:
+        compile_it(expression)
+    except Refused as exc:
+        return [field.invalid(path, expression if shown is None else shown, str(exc))]
+    return []
+
+
+def validate_conditions(
+    conditions: Sequence[Mapping[str, Any]], path: str, *, has_params: bool = False
+) -> list[FieldError]:
     """Conditions under which a webhook or policy is called at all."""
     errors, count = [], len(conditions)
     if count > _MOST_CONDITIONS:
         errors.append(field.too_many(path, count, _MOST_CONDITIONS))
+    within = admission.environment(Given(params=has_params))
     seen: set[str] = set()
+
+    def compile_condition(text: str) -> object:
+        return admission.compiled(within, text, (types.BOOL,))
+
     for index, condition in enumerate(conditions):
         name = condition.get("name") or ""
-        errors += validate(condition.get("expression") or "", f"{path}[{index}].expression")
+        text = (condition.get("expression") or "").strip()
+        errors += validate(text, f"{path}[{index}].expression", compile_condition)
         errors += _validate_name(name, f"{path}[{index}].name")
         if name in seen:
             errors.append(field.duplicate(f"{path}[{index}].name", name))

@@ -7,11 +7,14 @@ from typing import Any
 from registry.admissionregistration import expressions, policies
 from registry.admissionregistration.policy_strategies import PolicyStrategy
 from registry.admissionregistration.webhooks import REINVOCATION_POLICIES
+from registry.cel import admission_types, types
+from registry.cel.admission import Composition, Given
 from registry.kind import Kind
 from registry.validation import field, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
+_RESULTS = {"ApplyConfiguration": admission_types.OBJECT, "JSONPatch": types.list_of(admission_types.JSON_PATCH)}
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 
 
@@ -24,16 +27,17 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy):
         errors = policies.validate_head(spec)
         errors += policies.validate_mutable(spec.get("matchConstraints"), "spec.matchConstraints")
         errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
-        errors += policies.validate_variables(spec.get("variables") or (), "spec.variables")
+        composition = Composition(spec.get("paramKind") is not None)
+        errors += policies.validate_variables(spec.get("variables") or (), "spec.variables", composition)
         mutations = spec.get("mutations") or ()
         if not mutations:
             errors.append(field.required("spec.mutations", "mutations must contain at least one item"))
         for index, mutation in enumerate(mutations):
-            errors += _validate_mutation(mutation, f"spec.mutations[{index}]")
+            errors += _validate_mutation(mutation, f"spec.mutations[{index}]", composition)
         return errors + values.required_one_of(spec, "spec", "reinvocationPolicy", REINVOCATION_POLICIES)
 
 
-def _validate_mutation(mutation: Mapping[str, Any], path: str) -> list[FieldError]:
+def _validate_mutation(mutation: Mapping[str, Any], path: str, composition: Composition) -> list[FieldError]:
     """The one patch that the type names, and no other."""
     kind = mutation.get("patchType") or ""
     if kind not in _PATCHES:
@@ -43,7 +47,11 @@ def _validate_mutation(mutation: Mapping[str, Any], path: str) -> list[FieldErro
     if mutation.get(name) is None:
         errors = [field.required(f"{path}.{name}", f"must be specified when patchType is {kind}")]
     else:
-        errors = expressions.validate(mutation[name].get("expression") or "", f"{path}.{name}.expression")
+        given = Given(params=composition.has_params, patches=True)
+        text = (mutation[name].get("expression") or "").strip()
+        errors = expressions.validate(
+            text, f"{path}.{name}.expression", lambda text: composition.compile(text, given, (_RESULTS[kind],))
+        )
     if mutation.get(other) is not None:
         why = f"must not be specified when patchType is {kind}"
         errors.append(field.invalid(f"{path}.{other}", f"{{{other}}}", why))

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from registry.admissionregistration import expressions, rules
 from registry.admissionregistration.webhooks import FAILURE_POLICIES, MATCH_POLICIES, SELECTORS
+from registry.cel.admission import Composition
 from registry.validation import domains, field, label_selectors, values
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
@@ -107,10 +109,13 @@ def validate_match_conditions(spec: Part, old: Part | None) -> list[FieldError]:
     is_same = old is not None and all(
         (spec.get(name) or None) == (old.get(name) or None) for name in ("paramKind", "matchConditions")
     )
-    return [] if is_same else expressions.validate_conditions(spec.get("matchConditions") or (), "spec.matchConditions")
+    if is_same:
+        return []
+    conditions, has_params = spec.get("matchConditions") or (), spec.get("paramKind") is not None
+    return expressions.validate_conditions(conditions, "spec.matchConditions", has_params=has_params)
 
 
-def validate_variables(variables: Sequence[Part], path: str) -> list[FieldError]:
+def validate_variables(variables: Sequence[Part], path: str, composition: Composition) -> list[FieldError]:
     """Names for expressions that later ones use."""
     errors = []
     for index, variable in enumerate(variables):
@@ -120,7 +125,12 @@ def validate_variables(variables: Sequence[Part], path: str) -> list[FieldError]
         elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
             errors.append(field.invalid(f"{here}.name", name, "must be a valid CEL identifier"))
         expression = variable.get("expression") or ""
-        errors += expressions.validate(expression, f"{here}.expression", missing="expression is not specified")
+        errors += expressions.validate(
+            expression,
+            f"{here}.expression",
+            partial(composition.variable, name),
+            missing="expression is not specified",
+        )
     return errors
 
 

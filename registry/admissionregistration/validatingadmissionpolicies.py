@@ -7,6 +7,9 @@ from typing import Any
 
 from registry.admissionregistration import expressions, policies
 from registry.admissionregistration.policy_strategies import PolicyStrategy
+from registry.cel import admission, types
+from registry.cel.admission import Composition, Given
+from registry.cel.types import Type
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import conditions, field, internal, names
@@ -29,20 +32,49 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
         spec = obj["spec"]
         errors = policies.validate_head(spec)
         errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
-        errors += policies.validate_variables(spec.get("variables") or (), "spec.variables")
+        variables, has_params = spec.get("variables") or (), spec.get("paramKind") is not None
+        composition = Composition(has_params)
+        errors += policies.validate_variables(variables, "spec.variables", composition)
+        compilers = _Compilers(composition, has_variables=bool(variables))
         validations, annotations = spec.get("validations") or (), spec.get("auditAnnotations") or ()
         if not validations and not annotations:
             return errors + [field.required(f"spec.{name}", _NEITHER) for name in ("validations", "auditAnnotations")]
         for index, validation in enumerate(validations):
-            errors += _validate_validation(validation, f"spec.validations[{index}]")
-        return errors + _validate_annotations(annotations, obj["metadata"].get("name", ""))
+            errors += _validate_validation(validation, f"spec.validations[{index}]", compilers)
+        return errors + _validate_annotations(annotations, obj["metadata"].get("name", ""), compilers)
 
 
-def _validate_validation(validation: Mapping[str, Any], path: str) -> list[FieldError]:
-    errors = expressions.validate(validation.get("expression") or "", f"{path}.expression", missing=_NOTHING)
+class _Compilers:
+    """How the expressions of a policy are compiled, by what they are for."""
+
+    def __init__(self, composition: Composition, *, has_variables: bool) -> None:
+        self._composition = composition
+        self._has_variables = has_variables
+
+    def condition(self, text: str) -> object:
+        return self._compiled(text, (types.BOOL,))
+
+    def message(self, text: str) -> object:
+        return self._compiled(text, (types.STRING,), has_authorizer=False)
+
+    def annotation(self, text: str) -> object:
+        return self._compiled(text, (types.STRING, types.NULL))
+
+    def _compiled(self, text: str, wanted: Sequence[Type], *, has_authorizer: bool = True) -> object:
+        given = Given(params=self._composition.has_params, authorizer=has_authorizer)
+        if self._has_variables:
+            return self._composition.compile(text, given, wanted)
+        return admission.compiled(admission.environment(given), text, wanted)
+
+
+def _validate_validation(validation: Mapping[str, Any], path: str, compilers: _Compilers) -> list[FieldError]:
+    expression = validation.get("expression") or ""
+    errors = expressions.validate(expression, f"{path}.expression", compilers.condition, missing=_NOTHING)
     formula, message = validation.get("messageExpression") or "", validation.get("message") or ""
-    if formula and expressions.validate(formula, ""):
+    if formula and not formula.strip():
         errors.append(field.invalid(f"{path}.messageExpression", formula, "must be non-empty if specified"))
+    elif formula:
+        errors += expressions.mistakes(formula, f"{path}.messageExpression", compilers.message)
     if message and not message.strip():
         errors.append(field.invalid(f"{path}.message", message, "must be non-empty if specified"))
     elif _LINE_BREAKS.search(message.strip()):
@@ -53,7 +85,9 @@ def _validate_validation(validation: Mapping[str, Any], path: str) -> list[Field
     return errors
 
 
-def _validate_annotations(annotations: Sequence[Mapping[str, Any]], name: str) -> list[FieldError]:
+def _validate_annotations(
+    annotations: Sequence[Mapping[str, Any]], name: str, compilers: _Compilers
+) -> list[FieldError]:
     errors, keys = [], [one.get("key") or "" for one in annotations]
     if len(annotations) > _MOST_ANNOTATIONS:
         shown = [internal.form("admissionregistration.AuditAnnotation", one) for one in annotations]
@@ -62,7 +96,7 @@ def _validate_annotations(annotations: Sequence[Mapping[str, Any]], name: str) -
     for index, annotation in enumerate(annotations):
         path, key = f"spec.auditAnnotations[{index}]", keys[index]
         errors += _validate_key(key, name, f"{path}.key")
-        errors += _validate_value(annotation.get("valueExpression") or "", f"{path}.valueExpression")
+        errors += _validate_value(annotation.get("valueExpression") or "", f"{path}.valueExpression", compilers)
         if key in keys[:index]:
             errors.append(field.duplicate(f"{path}.key", key))
     return errors
@@ -75,10 +109,13 @@ def _validate_key(key: str, name: str, path: str) -> list[FieldError]:
     return [field.invalid(path, whole, message) for message in names.check_qualified_name(whole)]
 
 
-def _validate_value(expression: str, path: str) -> list[FieldError]:
-    if len(expression.strip().encode()) > _LONGEST_VALUE:
+def _validate_value(expression: str, path: str, compilers: _Compilers) -> list[FieldError]:
+    text = expression.strip()
+    if not text:
+        return [field.required(path, "valueExpression is not specified")]
+    if len(text.encode()) > _LONGEST_VALUE:
         return [field.required(path, f"must not exceed {_LONGEST_VALUE} bytes in length")]
-    return expressions.validate(expression, path, missing="valueExpression is not specified")
+    return expressions.mistakes(text, path, compilers.annotation, shown=expression)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,15 +51,16 @@ class Program:
 
 @dataclass(frozen=True)
 class Environment:
-    """variables: types by name. objects: fields of object types by name of the type."""
+    """variables: types by name. objects: fields of object types by name of the type. has_bindings: with cel.bind."""
 
     variables: Mapping[str, Type]
     objects: Mapping[str, Mapping[str, Type]]
     libraries: tuple[Library, ...] = ()
+    has_bindings: bool = False
 
     def compile(self, text: str) -> Program:
         """Compile an expression. Raises Issue."""
-        checked = checker.check(syntax.parse(text), self._scope)
+        checked = checker.check(syntax.parse(text, has_bindings=self.has_bindings), self._scope)
         literals.check(checked)
         step = Compiler(checked, self._dispatch).compiled(checked.tree.root)
         return Program(checked, step)

@@ -5,13 +5,15 @@ tree knows for each node where in the text it stands.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from registry.cel.wire import Envelope
 
-MACROS = ("optional", "two-var-comprehensions", "lists")
+_MACROS = ("optional", "two-var-comprehensions", "lists")
+_BINDING_MACROS = (*_MACROS, "bindings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +134,14 @@ _SAME = {
 }
 
 
-def parse(text: str) -> Tree:
-    """Read an expression. Raises Issue."""
+def parse(text: str, *, has_bindings: bool = False) -> Tree:
+    """Read an expression; `has_bindings` knows cel.bind. Raises Issue."""
     try:
-        encoded = _parser().compile(text, disable_check=True).serialize()
+        encoded = _parser(_BINDING_MACROS if has_bindings else _MACROS).compile(text, disable_check=True).serialize()
     except Exception as exc:
-        raise Issue(_as_known(str(exc))) from exc
+        complaint = _as_known(str(exc))
+        # An empty text has no first column.
+        raise Issue(complaint if text else complaint.replace("<input>:1:1:", "<input>:1:0:")) from exc
     message = Envelope.FromString(encoded).value
     return Tree(text, _node(message.expr), dict(message.source_info.positions))
 
@@ -150,11 +154,11 @@ def _as_known(complaint: str) -> str:
     return text
 
 
-@lru_cache(maxsize=1)
-def _parser() -> Any:
+@lru_cache(maxsize=2)
+def _parser(macros: Sequence[str]) -> Any:
     from cel_expr_python import cel  # nobody waits for it who uses no expression
 
-    names = "".join(f'  - name: "{name}"\n' for name in MACROS)
+    names = "".join(f'  - name: "{name}"\n' for name in macros)
     return cel.NewEnv(config=cel.NewEnvConfigFromYaml(f"extensions:\n{names}"))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from registry.resource import device_names, device_taints, lists
+from registry.resource import device_expressions, device_names, device_taints, lists
 from registry.validation import field
 from registry.validation.field import FieldError
 
@@ -31,8 +31,10 @@ def _validate_selector(selector: Part, path: str) -> list[FieldError]:
 
 def _validate_expression(cel: Part, path: str) -> list[FieldError]:
     """The rules of an expression: every selector passes here."""
-    is_too_long = len((cel.get("expression") or "").encode()) > _LONGEST_EXPRESSION
-    return [field.too_long(path, _LONGEST_EXPRESSION)] if is_too_long else []
+    expression = cel.get("expression") or ""
+    if len(expression.encode()) > _LONGEST_EXPRESSION:
+        return [field.too_long(path, _LONGEST_EXPRESSION)]
+    return device_expressions.validate(expression, path)
 
 
 def validate_configuration(config: Part, path: str, *, is_stored: bool = False) -> list[FieldError]:

@@ -1,0 +1,57 @@
+"""Expressions that choose devices: what they see of one, and what they may cost. Pure."""
+
+from registry.cel import estimates, types
+from registry.cel.environment import Environment
+from registry.cel.estimates import Path
+from registry.cel.libraries import BASE, quantities
+from registry.cel.schema_types import Declared
+from registry.cel.sizes import Range
+from registry.cel.syntax import Issue
+from registry.cel.types import Kind, Type
+from registry.validation import field
+from registry.validation.field import FieldError
+
+_MOST_COST = 1_000_000
+_MOST_ATTRIBUTES = 32
+_DEVICE = "device"
+
+_ANY = Type(Kind.DYN, "google.protobuf.Any")
+"""An attribute: a bool, a number, a text or a version."""
+_DOMAIN = Declared(types.STRING, 2, 63)
+_ID = Declared(types.STRING, 2, 32)
+_DRIVER = Declared(types.STRING, 2, 63)
+
+
+def _map(key: Declared, element: Declared) -> Declared:
+    return Declared(types.map_of(key.type, element.type), 2, _MOST_ATTRIBUTES, element=element, key=key)
+
+
+_TYPE = Declared(
+    types.object_named("kubernetes.DRADevice"),
+    2,
+    fields={
+        "driver": _DRIVER,
+        "attributes": _map(_DOMAIN, _map(_ID, Declared(_ANY, 1, 64))),
+        "capacity": _map(_DOMAIN, _map(_ID, Declared(quantities.QUANTITY, 8))),
+        "allowMultipleAllocations": Declared(types.BOOL, 4, 1),
+    },
+)
+_ENVIRONMENT = Environment({_DEVICE: _TYPE.type}, _TYPE.objects(), BASE, has_bindings=True)
+
+
+def validate(expression: str, path: str) -> list[FieldError]:
+    """What is wrong with an expression."""
+    try:
+        program = _ENVIRONMENT.compile(expression)
+    except Issue as exc:
+        return [field.invalid(path, expression, f"compilation failed: {exc}")]
+    if program.result not in (types.BOOL, _ANY):
+        why = f"must evaluate to bool or the unknown type, not {program.result}"
+        return [field.invalid(path, expression, why)]
+    if estimates.most(program.checked, _size_of) > _MOST_COST:
+        return [field.forbidden(path, "too complex, exceeds cost limit")]
+    return []
+
+
+def _size_of(path: Path) -> Range | None:
+    return _TYPE.size_at(path[1:])
