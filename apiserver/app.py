@@ -28,9 +28,10 @@ from apiserver.filters import (
     authentication,
     authorization,
     errors,
+    flows,
     http_logging,
-    measuring,
     impersonation,
+    measuring,
     request_info,
     sending,
 )
@@ -45,6 +46,7 @@ from apiserver.metrics.requests import RequestMetrics
 from apiserver.routing import Routes
 from apiserver.settings import Settings
 from registry.access.impersonation import Impersonator
+from registry.bootstrap.upkeep import Upkeep
 from registry.customresources.controller import Controller
 from registry.schema import builtin
 from storage.clock import Clock
@@ -63,10 +65,11 @@ class Parts:
     storage_health: health.StorageHealth
     start_up: health.StartUp
     served: ServedPaths
+    backends: Backends
     monitoring: Monitoring
     requests: RequestMetrics
-    backends: Backends
     definitions: Controller
+    upkeep: Upkeep
 
 
 def routes(parts: Parts) -> Routes:
@@ -89,7 +92,12 @@ def routes(parts: Parts) -> Routes:
     exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
-        exact={**exact, **debugging.exact(is_profiling=parts.settings.profiling), "/": show_index, "/index.html": show_index},
+        exact={
+            **exact,
+            **debugging.exact(is_profiling=parts.settings.profiling),
+            "/": show_index,
+            "/index.html": show_index,
+        },
         prefixes={
             "/version/": show_version,
             "/api/": resources,
@@ -102,7 +110,10 @@ def routes(parts: Parts) -> Routes:
 
 
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
-    """Everything that happens to a request before its handler, outermost first."""
+    """Everything that happens to a request before its handler, outermost first.
+
+    Errors stand twice: what fails behind flow control is answered with the request's flow.
+    """
     settings = parts.settings
     authorizer = MeasuredAuthorizer(parts.access.modes.authorizer, parts.monitoring.access, parts.clock)
     return [
@@ -113,6 +124,8 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(sending.with_sending, draining=parts.draining),
         authenticate,
         partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.modes.authorizer)),
+        partial(flows.with_flow, flow_of=parts.upkeep.flow_of),
+        errors.with_errors,
         partial(parts.flow_control.with_limits, on_refused=partial(parts.requests.terminated, code=429)),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=parts.clock),

@@ -11,7 +11,7 @@ import ssl
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from apiserver import access, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
+from apiserver import access, advertising, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
 from apiserver.backends import Backends
 from apiserver.certificates import Pki
 from apiserver.conversion_webhooks import ConversionWebhooks
@@ -28,6 +28,7 @@ from apiserver.metrics.requests import MONITORED, RequestMetrics
 from apiserver.settings import Settings
 from registry import schema
 from registry.assembly import assemble, environment_of
+from registry.bootstrap.upkeep import Upkeep
 from registry.customresources.controller import Controller
 from registry.customresources.resources import Resources
 from registry.customresources.service_addresses import address_finder
@@ -64,6 +65,7 @@ class Server:
             logger.warning("storage is not ready: %s", problems)
             await self.parts.clock.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
+        await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
         self.parts.start_up.is_complete = True
 
     async def stop(self) -> None:
@@ -112,7 +114,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         issuer=may.issuer,
     )
     environment = environment_of(foundation)
-    resources = served.index(assemble(environment), types, clock)
+    groups = assemble(environment)
+    resources = served.index(groups, types, clock)
     webhooks = ConversionWebhooks(address_finder(storage.storage_for))
     definitions = Controller(environment, Resources(environment, storage.retire, webhooks), resources.publish)
     stack.push_async_callback(definitions.close)
@@ -121,6 +124,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     stack.push_async_callback(backends.close)
     background = Tasks()
     stack.push_async_callback(background.close)
+    upkeep = Upkeep(groups, foundation)
+    stack.push_async_callback(upkeep.close)
     for run in may.modes.runs:
         background.spawn(run(clock), name="authorization")
     background.spawn(storage.warm(), name="fill caches")
@@ -141,10 +146,11 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         storage_health=StorageHealth(storage.health, storage.health_names, clock),
         start_up=StartUp(),
         served=resources,
+        backends=backends,
         monitoring=monitoring,
         requests=requests,
-        backends=backends,
         definitions=definitions,
+        upkeep=upkeep,
     )
 
 
