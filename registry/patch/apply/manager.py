@@ -152,12 +152,15 @@ class FieldManager:
             return ownership.applied(self._rules, before, wanted, known, owner=owner, force=True)
 
     def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
-        """The owner of all that is there when nobody was tracked until now."""
+        """The owner of all that is there when nobody was tracked until now; nobody of what has no shape."""
         if self.form.refusal:
             what = f"failed to convert live object (/; {_kind_text(self.form.view.object_kind)}) to proper version"
             raise StatusError(f"failed to create manager for existing fields: {what}: {self.form.refusal}")
         known: dict[Owner, Owned] = {}
-        _, mine = ownership.updated(self._rules, self.form.nothing, live, {})
+        try:
+            _, mine = ownership.updated(self._rules, self.form.nothing, live, {})
+        except ShapeError:
+            return known
         self._own(known, mine, _BEFORE_FIRST_APPLY)
         return known
 
