@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from registry.access.users import UserInfo
+from registry.admission.forms import Form
 from registry.names import GroupResource, GroupVersionKind
 from storage.stored_object import Object
 
@@ -29,7 +30,8 @@ class Attributes:
     """One write, as admission sees it.
 
     `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
-    the request's path, `kind` what the objects are (a Scale for /scale); the objects are hub objects.
+    the request's path, `kind` what the objects are (a Scale for /scale); the objects are hub objects. `forms` are all
+    that the resource in the path is served in.
     """
 
     operation: Operation
@@ -45,6 +47,7 @@ class Attributes:
     is_dry_run: bool
     user: UserInfo
     warn: Callable[[str], None]
+    forms: Sequence[Form] = ()
 
 
 class Plugin:

@@ -8,6 +8,7 @@ paths of a Kind, in all versions, share one Store, and so one cache.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from registry.admission.forms import forms_of
 from registry.generic.field_managers import field_managers
 from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
@@ -68,6 +69,7 @@ def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) 
         clock=environment.clock,
         config=environment.config,
         managers=field_managers(kind, environment.types, environment.clock, also),
+        forms=forms_of(kind, environment.types, also),
     )
 
 

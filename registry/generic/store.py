@@ -17,6 +17,7 @@ from registry.access.always import AlwaysAllow
 from registry.access.authorizer import Attributes as Question
 from registry.access.authorizer import Authorizer
 from registry.access.refusals import forbidden
+from registry.admission.forms import Form
 from registry.admission.interface import Admission, Attributes, Chain, Operation
 from registry.config import Config
 from registry.generic import deletion, interpret
@@ -136,7 +137,7 @@ class Store:
     """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
 
     canonical: the one form of a hub object, as it is printed; what is stored is always in it. managers: who looks after
-    the owners of its fields; None for what is nobody's.
+    the owners of its fields; None for what is nobody's. forms: in what admission can see them.
     """
 
     kind: Kind
@@ -149,6 +150,7 @@ class Store:
     clock: Clock = field(default_factory=SystemClock)
     config: Config = field(default_factory=Config)
     managers: FieldManagers | None = None
+    forms: Sequence[Form] = ()
     subresource: str = ""
 
     def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
@@ -480,6 +482,7 @@ class Store:
             is_dry_run=options.is_dry_run,
             user=request.user,
             warn=request.warn,
+            forms=self.forms,
         )
 
     def context(self, request: Request) -> StrategyContext:
