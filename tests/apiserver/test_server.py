@@ -75,9 +75,9 @@ async def test_it_is_not_ready_before_its_start_is_complete(tmp_path: Path) -> N
     settings = Settings(data_dir=tmp_path, storage_backend="memory", bind_address=LOOPBACK, secure_port=0)
     started = await server.start(settings)
 
-    before = await ask(started.secure.port, "/readyz", tls=trusting(started))
+    before = await ask(started.secure.port, "/readyz", tls=as_admin(started))
     await started.wait_until_ready()
-    after = await ask(started.secure.port, "/readyz", tls=trusting(started))
+    after = await ask(started.secure.port, "/readyz", tls=as_admin(started))
     await started.stop()
 
     assert (before.status, after.status) == (500, 200)
