@@ -7,7 +7,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.errors import ApplyConflict
+from registry.errors import ApplyConflict, StatusError
 from registry.patch.apply import fields
 from tests.registry.patch.apply.things import cases, copied, manager_of, paths, thing
 
@@ -151,3 +151,27 @@ def test_operations_leave_sets_in_their_one_form(one: Any, other: Any) -> None:
         found = operation(one, other)
 
         assert orjson.dumps(fields.decoded(copied(found))) == orjson.dumps(found)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from(["", "a", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "key", "port"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@MANY
+@given(cases(0), anything, anything, anything)
+def test_whatever_comes_is_recorded_or_told(case: Any, live: Any, new: Any, config: Any) -> None:
+    manager = manager_of(case[0])
+    before: Any = {"metadata": {"name": "a"}, "spec": live}
+    manager.track(None, before, "maker")
+    after = {"metadata": copied(before["metadata"]), "spec": new}
+
+    manager.track(copied(before), after, "changer")
+    with suppress(StatusError):
+        manager.apply(after, {**thing(), "spec": config}, "applier", force=True)
+    with suppress(StatusError):
+        manager.apply(before, {**thing(), "spec": config}, "applier", force=False)
