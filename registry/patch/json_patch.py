@@ -4,7 +4,7 @@
 may count from the end, and what stands before the first slash of a path is not looked at.
 
 Pure. Must hold: the document is used up, and so are the operations; an operation that does not apply undoes all, as
-an Unprocessable that does not say why; copies cannot make a small patch into a large document, nor long paths and lists
+an Unprocessable whose Status does not say why; copies cannot make a small patch into a large document, nor long paths and lists
 a small one into long work; objects on the way of an operation come out with their members sorted, because what is
 wrong with them is told in that order.
 """
@@ -45,6 +45,26 @@ def applied(document: dict[str, Any], operations: Sequence[Operation | None]) ->
     return work.result()
 
 
+class Inapplicable(Unprocessable):
+    """A patch that does not apply, and `why`: clients are not told, but those who look after webhooks and policies."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__()
+        self.why = why
+
+
+class TestFailed(Inapplicable):
+    """A test of a patch has found another value."""
+
+
+class _NoPlace(Exception):
+    """A path that leads nowhere."""
+
+
+class _NoValue(Exception):
+    """A place that is not there."""
+
+
 class _Work:
     """A document while it is being patched. `_visited`: the objects on the way of the operations, by identity."""
 
@@ -58,8 +78,13 @@ class _Work:
         name = operation.get("op")
         carry_out = _OPERATIONS.get(name) if isinstance(name, str) else None
         if carry_out is None:
-            raise Unprocessable
-        carry_out(self, operation)
+            raise Inapplicable(f"Unexpected kind: {name}")
+        try:
+            carry_out(self, operation)
+        except _NoPlace as exc:
+            raise Inapplicable(f"{name} operation does not apply: doc is missing {exc}: missing value") from exc
+        except _NoValue as exc:
+            raise Inapplicable(f"error in {name} for path: '{operation.get('path')}': {exc}") from exc
 
     def result(self) -> Any:
         self._visit(self._document)
@@ -109,19 +134,19 @@ class _Work:
             container, key = self._place(path)
             value = _get(container, key)
         if not _are_equal(value, expected):
-            raise Unprocessable
+            raise TestFailed(f"testing value {path} failed: test failed")
 
     def _place(self, path: str) -> tuple[Container, str]:
         """The container that a path leads into, and the last step."""
         _, *steps = path.split("/")
         if not steps:
-            raise Unprocessable
+            raise _NoPlace(f'path: "{path}"')
         container: Any = self._document
         for step in steps[:-1]:
             self._visit(container)
-            container = _get(container, _unescaped(step))
+            container = _found(container, _unescaped(step))
             if not isinstance(container, dict | list):
-                raise Unprocessable
+                raise _NoPlace(f'path: "{path}"')
         self._visit(container)
         self._spend(len(steps) * _EFFORT_OF_STEP + (len(container) if isinstance(container, list) else 0))
         return container, _unescaped(steps[-1])
@@ -168,8 +193,16 @@ def _index(key: str, length: int) -> int:
     """The place of an element that is there."""
     index = int(key) if _INDEX.fullmatch(key) else length
     if not -length <= index < length:
-        raise Unprocessable
+        raise _NoValue(f"Unable to access invalid index: {key}: invalid index referenced")
     return index % length
+
+
+def _found(container: Container, key: str) -> Any:
+    """The value; null for whatever is not there."""
+    try:
+        return _get(container, key)
+    except _NoValue:
+        return None
 
 
 def _get(container: Container, key: str) -> Any:
@@ -193,7 +226,7 @@ def _take(container: Container, key: str) -> Any:
     if isinstance(container, dict):
         value = container.pop(key, _MISSING)
         if value is _MISSING:
-            raise Unprocessable
+            raise _NoValue(f"Unable to remove nonexistent key: {key}: missing value")
         return value
     return container.pop(_index(key, len(container)))
 
