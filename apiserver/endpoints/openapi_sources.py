@@ -11,7 +11,8 @@ from apiserver.handlers import verbs
 from apiserver.handlers.served import Groups, Served, ServedPaths
 from registry.customresources.definition import Definition, Version
 from registry.openapi import roots
-from registry.openapi.builtin import GroupVersion, Resource
+from registry.openapi.builtin import GroupVersion
+from registry.openapi.builtin_routes import Resource
 from registry.openapi.custom import CustomGroupVersion, CustomResource
 from registry.openapi.routes import Source
 from registry.schema import Catalog, UnknownKind

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from apiserver.context import RequestContext
 from apiserver.handlers.served import ServedPaths
+from apiserver.metrics.request_families import RequestFamilies
 from apiserver.request_info import RequestInfo
 from apiserver.urls import Query
-from storage import measures
-from storage.measures import AnyFamily, Counter, Gauge, Histogram, Stability
+from storage.measures import AnyFamily, Counter, Gauge, Histogram
 
 COMPONENT = "apiserver"
 _APPLY = "application/apply-patch+yaml"
@@ -32,14 +32,6 @@ _VERBS = {
 _METHODS = {"get": "GET", "head": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 _SIZED = frozenset({"GET", "LIST"})
 _DRY_RUNS = frozenset({(), ("All",)})
-
-_PLACE = ("group", "version", "resource", "subresource", "scope", "component")
-_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
-_FINE_SECONDS = (0.005, 0.025, *_SECONDS)
-_ANSWER_BYTES = tuple(10.0**power for power in range(3, 10))
-_EVENT_BYTES = tuple(1024.0 * 2**power for power in range(8))
-_BODY_BYTES = (50_000.0, *(50_000.0 + 100_000 * step for step in range(1, 31)))
-
 
 MONITORED: Mapping[str, str] = {
     "/healthz": "/healthz",
@@ -123,65 +115,11 @@ class RequestMetrics:
         self._paths = paths
         self._recorders: dict[tuple[str, ...], Recorder] = {}
         self._watches: dict[tuple[str, str, str], WatchRecorder] = {}
-        self._requests = measures.counter(
-            "apiserver_request_total",
-            "Requests by verb, dry run, group, version, resource, subresource, scope, component and HTTP status.",
-            labels=("verb", "dry_run", *_PLACE, "code"),
-            stability=Stability.STABLE,
-        )
-        self._durations = measures.histogram(
-            "apiserver_request_duration_seconds",
-            "How long requests took, by verb, dry run, group, version, resource, subresource, scope and component.",
-            labels=("verb", "dry_run", *_PLACE),
-            bounds=_FINE_SECONDS,
-            stability=Stability.STABLE,
-        )
-        self._sizes = measures.histogram(
-            "apiserver_response_sizes",
-            "Sizes of answers to reading requests in bytes, by verb and what was read.",
-            labels=("verb", *_PLACE),
-            bounds=_ANSWER_BYTES,
-            stability=Stability.STABLE,
-        )
-        self._bodies = measures.histogram(
-            "apiserver_request_body_size_bytes",
-            "Sizes of request bodies in bytes, by resource and verb.",
-            labels=("group", "resource", "verb"),
-            bounds=_BODY_BYTES,
-        )
-        self._running = measures.gauge(
-            "apiserver_longrunning_requests",
-            "Long-running requests that are open, by verb and what they are about.",
-            labels=("verb", *_PLACE),
-            stability=Stability.STABLE,
-        )
-        self._terminations = measures.counter(
-            "apiserver_request_terminations_total",
-            "Requests that the server has ended or refused to protect itself.",
-            labels=("verb", *_PLACE, "code"),
-        )
-        self._deprecated = measures.gauge(
-            "apiserver_requested_deprecated_apis",
-            "Deprecated APIs that were asked for, and the release that has them no more.",
-            labels=("group", "version", "resource", "subresource", "removed_release"),
-            stability=Stability.STABLE,
-        )
-        self._events = measures.counter(
-            "apiserver_watch_events_total",
-            "Events that were sent to watching clients.",
-            labels=("group", "version", "resource"),
-        )
-        self._event_sizes = measures.histogram(
-            "apiserver_watch_events_sizes",
-            "Sizes of events that were sent to watching clients, in bytes; those sent together count as equal.",
-            labels=("group", "version", "resource"),
-            bounds=_EVENT_BYTES,
-        )
+        self._families = RequestFamilies()
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        yield from (self._requests, self._durations, self._levels(), self._sizes, self._bodies)
-        yield from (self._running, self._terminations, self._deprecated, self._events, self._event_sizes)
+        return self._families.all()
 
     def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> Recorder | None:
         """Where a request is recorded; None when it is about nothing that is served."""
@@ -195,14 +133,16 @@ class RequestMetrics:
         recorder = self.recorder_of(context.info, context.query, "")
         if recorder is not None:
             recorder.count(code)
-            self._terminations.of(*recorder.labels, str(code)).add()
+            self._families.terminations.of(*recorder.labels, str(code)).add()
 
     def watch_recorder_of(self, info: RequestInfo) -> WatchRecorder:
         """Where the events of a watch on something that is served are recorded."""
         labels = info.group, info.version, info.resource
         recorder = self._watches.get(labels)
         if recorder is None:
-            recorder = self._watches[labels] = WatchRecorder(self._events.of(*labels), self._event_sizes.of(*labels))
+            families = self._families
+            recorder = WatchRecorder(families.events.of(*labels), families.event_sizes.of(*labels))
+            self._watches[labels] = recorder
         return recorder
 
     def _path_of(self, info: RequestInfo) -> _Key | None:
@@ -212,16 +152,18 @@ class RequestMetrics:
     def _make(self, place: Place) -> Recorder | None:
         if place.resource and not self._is_served(place):
             return None
+        families = self._families
         verb, *where, dry_run = place
         labels = (*where, COMPONENT)
         is_write = place.resource and verb not in _SIZED and verb != "WATCH"
+        body = place.group, place.resource, _BODY_VERBS.get(verb, verb.lower())
         recorder = self._recorders[place] = Recorder(
             (verb, *labels),
-            lambda status: self._requests.of(verb, dry_run, *labels, str(status)),
-            self._durations.of(verb, dry_run, *labels),
-            self._sizes.of(verb, *labels) if verb in _SIZED else None,
-            self._bodies.of(place.group, place.resource, _BODY_VERBS.get(verb, verb.lower())) if is_write else None,
-            self._running.of(verb, *labels) if verb in {"WATCH", "CONNECT"} else None,
+            lambda status: families.requests.of(verb, dry_run, *labels, str(status)),
+            families.durations.of(verb, dry_run, *labels),
+            families.sizes.of(verb, *labels) if verb in _SIZED else None,
+            families.bodies.of(*body) if is_write else None,
+            families.running.of(verb, *labels) if verb in {"WATCH", "CONNECT"} else None,
         )
         return recorder
 
@@ -229,21 +171,8 @@ class RequestMetrics:
         path = f"{place.resource}/{place.subresource}" if place.subresource else place.resource
         served = self._served.get((place.group, place.version, path))
         if served is not None and served.kind.deprecation:
-            self._deprecated.of(place.group, place.version, place.resource, place.subresource, "").set(1)
+            self._families.deprecated.of(place.group, place.version, place.resource, place.subresource, "").set(1)
         return served is not None
-
-    def _levels(self) -> AnyFamily:
-        """The durations again, as objectives are set on them: real requests alone, fewer bounds."""
-        family = measures.histogram(
-            "apiserver_request_sli_duration_seconds",
-            "How long requests took that were no dry runs, by verb and what they were about.",
-            labels=("verb", *_PLACE),
-            bounds=_SECONDS,
-        )
-        for (verb, dry_run, *place), durations in self._durations.series.items():
-            if not dry_run:
-                family.of(verb, *place).add(durations)
-        return family
 
 
 _BODY_VERBS = {"POST": "create", "PUT": "update", _APPLY_VERB: "patch"}

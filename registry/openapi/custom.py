@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from registry.names import GroupVersionKind
 from registry.openapi import custom_schemas, parameters
-from registry.openapi.builtin import article
+from registry.openapi.builtin_routes import article
 from registry.openapi.custom_schemas import Shape
 from registry.openapi.routes import (
     DELETE_OPTIONS,

@@ -1,7 +1,8 @@
 """Resources to write documents of."""
 
 from registry.names import GroupVersionKind
-from registry.openapi.builtin import GroupVersion, Resource
+from registry.openapi.builtin import GroupVersion
+from registry.openapi.builtin_routes import Resource
 
 ALL = frozenset({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
 POD = GroupVersionKind("", "v1", "Pod")

@@ -1,0 +1,91 @@
+"""The families of request metrics: names, labels and bounds, as kube-apiserver has them."""
+
+from collections.abc import Iterable
+
+from storage import measures
+from storage.measures import AnyFamily, Stability
+
+_PLACE = ("group", "version", "resource", "subresource", "scope", "component")
+_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+_FINE_SECONDS = (0.005, 0.025, *_SECONDS)
+_ANSWER_BYTES = tuple(10.0**power for power in range(3, 10))
+_EVENT_BYTES = tuple(1024.0 * 2**power for power in range(8))
+_BODY_BYTES = (50_000.0, *(50_000.0 + 100_000 * step for step in range(1, 31)))
+
+
+class RequestFamilies:
+    """Everything that is recorded of requests and watches."""
+
+    def __init__(self) -> None:
+        self.requests = measures.counter(
+            "apiserver_request_total",
+            "Requests by verb, dry run, group, version, resource, subresource, scope, component and HTTP status.",
+            labels=("verb", "dry_run", *_PLACE, "code"),
+            stability=Stability.STABLE,
+        )
+        self.durations = measures.histogram(
+            "apiserver_request_duration_seconds",
+            "How long requests took, by verb, dry run, group, version, resource, subresource, scope and component.",
+            labels=("verb", "dry_run", *_PLACE),
+            bounds=_FINE_SECONDS,
+            stability=Stability.STABLE,
+        )
+        self.sizes = measures.histogram(
+            "apiserver_response_sizes",
+            "Sizes of answers to reading requests in bytes, by verb and what was read.",
+            labels=("verb", *_PLACE),
+            bounds=_ANSWER_BYTES,
+            stability=Stability.STABLE,
+        )
+        self.bodies = measures.histogram(
+            "apiserver_request_body_size_bytes",
+            "Sizes of request bodies in bytes, by resource and verb.",
+            labels=("group", "resource", "verb"),
+            bounds=_BODY_BYTES,
+        )
+        self.running = measures.gauge(
+            "apiserver_longrunning_requests",
+            "Long-running requests that are open, by verb and what they are about.",
+            labels=("verb", *_PLACE),
+            stability=Stability.STABLE,
+        )
+        self.terminations = measures.counter(
+            "apiserver_request_terminations_total",
+            "Requests that the server has ended or refused to protect itself.",
+            labels=("verb", *_PLACE, "code"),
+        )
+        self.deprecated = measures.gauge(
+            "apiserver_requested_deprecated_apis",
+            "Deprecated APIs that were asked for, and the release that has them no more.",
+            labels=("group", "version", "resource", "subresource", "removed_release"),
+            stability=Stability.STABLE,
+        )
+        self.events = measures.counter(
+            "apiserver_watch_events_total",
+            "Events that were sent to watching clients.",
+            labels=("group", "version", "resource"),
+        )
+        self.event_sizes = measures.histogram(
+            "apiserver_watch_events_sizes",
+            "Sizes of events that were sent to watching clients, in bytes; those sent together count as equal.",
+            labels=("group", "version", "resource"),
+            bounds=_EVENT_BYTES,
+        )
+
+    def all(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        yield from (self.requests, self.durations, self._levels(), self.sizes, self.bodies)
+        yield from (self.running, self.terminations, self.deprecated, self.events, self.event_sizes)
+
+    def _levels(self) -> AnyFamily:
+        """The durations again, as objectives are set on them: real requests alone, fewer bounds."""
+        family = measures.histogram(
+            "apiserver_request_sli_duration_seconds",
+            "How long requests took that were no dry runs, by verb and what they were about.",
+            labels=("verb", *_PLACE),
+            bounds=_SECONDS,
+        )
+        for (verb, dry_run, *place), durations in self.durations.series.items():
+            if not dry_run:
+                family.of(verb, *place).add(durations)
+        return family
