@@ -69,12 +69,13 @@ class Binding:
 
 def binding_of(obj: Object) -> Binding:
     """A RoleBinding, or a ClusterRoleBinding (an object without a namespace)."""
-    metadata, role_ref = obj["metadata"], obj["roleRef"]
+    metadata, role_ref = obj["metadata"], obj.get("roleRef") or {}
     namespace, name = metadata.get("namespace", ""), metadata["name"]
     what = f'RoleBinding "{name}/{namespace}"' if namespace else f'ClusterRoleBinding "{name}"'
-    reason = f"RBAC: allowed by {what} of {role_ref['kind']} {quote(role_ref['name'])} to "
+    role = RoleKey.of(role_ref, namespace)
+    reason = f"RBAC: allowed by {what} of {role.kind} {quote(role.name)} to "
     subjects = [_subject_of(subject, namespace, reason) for subject in obj.get("subjects") or ()]
-    return Binding(RoleKey.of(role_ref, namespace), tuple(filter(None, subjects)))
+    return Binding(role, tuple(filter(None, subjects)))
 
 
 def role_of(obj: Object) -> tuple[PolicyRule, ...]:
