@@ -4,7 +4,7 @@ Knows no request. Must hold: a document is made once however many ask; one that 
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -50,13 +50,11 @@ class Documents:
         """The addresses of all version 3 documents, which say their hashes."""
         sources = self._sources()
         if self._index is None or self._index[0] is not sources:
-            await self._make(sources.values())
-            addresses = {
-                path: {"serverRelativeURL": self.address(path, self._made[path].json.etag)} for path in sources
-            }
-            body = orjson.dumps({"paths": addresses})
-            self._forget_others(sources)
-            self._index = sources, contents.of(body, made=self._clock.now(), etag="")
+            made = await self._make(sources.values())
+            addresses = {path: {"serverRelativeURL": self.address(path, one.json.etag)} for path, one in made.items()}
+            index = contents.of(orjson.dumps({"paths": addresses}), made=self._clock.now(), etag="")
+            self._forget_withdrawn()
+            self._index = sources, index
         return self._index[1]
 
     def address(self, path: str, etag: str) -> str:
@@ -69,8 +67,8 @@ class Documents:
 
     async def version3(self, path: str, *, is_protobuf: bool) -> Content:
         """The version 3 document at a path, which must be there."""
-        await self._make([self._sources()[path]])
-        return await self._form(self._made[path], openapi3.dump, is_protobuf=is_protobuf)
+        made = await self._make([self._sources()[path]])
+        return await self._form(made[path], openapi3.dump, is_protobuf=is_protobuf)
 
     async def version2(self, *, is_protobuf: bool) -> Content:
         """The document of everything."""
@@ -83,16 +81,18 @@ class Documents:
                 made = self._made[_ALL] = _Made(key, content)
         return await self._form(made, swagger_messages.dump, is_protobuf=is_protobuf)
 
-    async def _make(self, sources: Iterable[Source]) -> None:
-        """Make those version 3 documents that are not there, or not any more what they should be."""
+    async def _make(self, sources: Collection[Source]) -> Mapping[str, _Made]:
+        """Their version 3 documents, made where they are not there or not any more what they should be."""
         async with self._making:
             missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
             if missing:
                 self._made.update(await asyncio.to_thread(self._version3, missing))
+            return {one.path: self._made[one.path] for one in sources}
 
-    def _forget_others(self, sources: Mapping[str, Source]) -> None:
+    def _forget_withdrawn(self) -> None:
         """Let go of documents of what is not published any more."""
-        self._made = {path: made for path, made in self._made.items() if path in sources or path == _ALL}
+        published = self._sources()
+        self._made = {path: made for path, made in self._made.items() if path in published or path == _ALL}
 
     async def _form(self, made: _Made, dump: Callable[[Mapping[str, Any]], bytes], *, is_protobuf: bool) -> Content:
         if not is_protobuf:
