@@ -69,7 +69,17 @@ async def _post(
         aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=True) as session,
         session.post(url, data=orjson.dumps(body), headers=_HEADERS, allow_redirects=False) as response,
     ):
-        return response.status, await response.content.read(_LONGEST_ANSWER)
+        return response.status, await _read(response)
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The whole answer. Raises ValueError for one that is too long."""
+    answer = bytearray()
+    async for chunk in response.content.iter_any():
+        answer += chunk
+        if len(answer) > _LONGEST_ANSWER:
+            raise ValueError(f"http: response body too large: more than {_LONGEST_ANSWER} bytes")
+    return bytes(answer)
 
 
 def _decoded(status: int, answer: bytes) -> Object:

@@ -81,6 +81,20 @@ async def test_one_that_is_not_trusted_is_not_asked(authority: Authority, tmp_pa
     assert asked == []
 
 
+async def test_a_long_answer_is_read_to_its_end_and_an_endless_one_is_not(authority: Authority) -> None:
+    sizes = [1024 * 1024, 4 * 1024 * 1024]
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.json_response({"answer": "x" * sizes.pop(0)})
+
+    async with webhook(authority, answer) as url:
+        found = await ask(url, trusted(authority))
+        with pytest.raises(WebhookFailed, match="too large"):
+            await ask(url, trusted(authority))
+
+    assert len(found["answer"]) == 1024 * 1024
+
+
 async def test_no_redirect_is_followed(authority: Authority) -> None:
     asked: list[str] = []
 
