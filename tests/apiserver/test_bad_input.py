@@ -63,7 +63,7 @@ BODIES = {
     "maps for finalizers": (b'{"metadata": {"name": "b", "finalizers": [{}]}}', JSON),
     "texts for owners": (b'{"metadata": {"name": "b", "ownerReferences": ["x"]}}', JSON),
     "a null for an owner": (b'{"metadata": {"name": "b", "ownerReferences": [null]}}', JSON),
-    "a null for managed fields": (b'{"metadata": {"name": "b", "managedFields": [null]}}', JSON),
+    "a text for managed fields": (b'{"metadata": {"name": "b", "managedFields": ["x"]}}', JSON),
     "a text for a time": (b'{"metadata": {"name": "b", "creationTimestamp": "x"}}', JSON),
     "bytes that are no base64": (b'{"metadata": {"name": "b"}, "binaryData": {"k": "%"}}', JSON),
     "a path for a name": (b'{"metadata": {"name": "../a"}}', JSON),
