@@ -79,10 +79,16 @@ class Definition:
         served = [version for version in self.versions if version.is_served]
         return sorted(served, key=lambda version: versions.priority(version.name))
 
-    def schema_reader(self, version: str) -> Callable[[], Schema | None]:
+
+class SchemaSource:
+    """Where the schemas of a definition are read, as long as they do not change: in its newest state."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+
+    def reader_of(self, version: str) -> Callable[[], Schema | None]:
         """Reads the schema of a version."""
-        stored = self.stored
-        return lambda: _schema(stored.decode(), version)
+        return lambda: _schema(self.definition.stored.decode(), version)
 
 
 def parse(stored: StoredObject) -> Definition:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from registry.customresources import offers, versioned_storage
 from registry.customresources.conversion import CallWebhook
-from registry.customresources.definition import Definition
+from registry.customresources.definition import Definition, SchemaSource
 from registry.customresources.offers import Offer
 from registry.rest import Environment
 from registry.schema.custom_type import CustomType
@@ -33,6 +33,7 @@ class _Held:
 
     uid: str
     digest: bytes
+    source: SchemaSource
     resources: Mapping[str, Resource]
     types: Mapping[str, CustomType]
 
@@ -57,6 +58,7 @@ class Resources:
         if held is None or not held.fits(definition):
             self.forget(definition.name)
             held = self._held[definition.name] = self._hold(definition)
+        held.source.definition = definition
         storages = {name: self._environment.storage_for(one) for name, one in held.resources.items()}
         return offers.offer_of(definition, held.types, storages, self._environment)
 
@@ -76,9 +78,10 @@ class Resources:
             await storage.close()
 
     def _hold(self, definition: Definition) -> _Held:
+        source = SchemaSource(definition)
         types = {
             version.name: CustomType(
-                definition.schema_reader(version.name),
+                source.reader_of(version.name),
                 self._environment.types,
                 prunes=not definition.preserves_unknown_fields,
             )
@@ -88,7 +91,7 @@ class Resources:
         for resource in resources.values():
             if resource.translation is not None:
                 self._tasks.spawn(self._fill(resource), name=f"fill the cache of {definition.name}")
-        return _Held(definition.uid, definition.digest, resources, types)
+        return _Held(definition.uid, definition.digest, source, resources, types)
 
     async def _fill(self, resource: Resource) -> None:
         """Have the objects of a version converted before somebody waits for them."""

@@ -34,7 +34,8 @@ def translation(answer: Answer, *, sent: list[dict[str, Any]] | None = None) -> 
     crd["status"] = {"acceptedNames": crd["spec"]["names"], "storedVersions": ["v1"]}
     stored = StoredObject.of("widgets.example.com", 1, crd, Reader(lambda _: {}, lambda _: {}))
     found = definitions.parse(stored)
-    types = {name: CustomType(found.schema_reader(name), schema.builtin()) for name in ("v1", "v2")}
+    source = definitions.SchemaSource(found)
+    types = {name: CustomType(source.reader_of(name), schema.builtin()) for name in ("v1", "v2")}
 
     async def call(client: Mapping[str, Any], body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
         if sent is not None:
