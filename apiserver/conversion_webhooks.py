@@ -41,23 +41,22 @@ class ConversionWebhooks:
 
     async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float) -> Object:
         """The answer of a webhook. Raises WebhookFailed."""
-        url, resolver = await self._target(client)
+        service = client.get("service")
+        url = client["url"] if service is None else _url_of(service)
         shown = f"{url}?timeout={seconds:g}s"
         try:
+            resolver = (
+                None if service is None else _Fixed(await self._address_of(service["namespace"], service["name"]))
+            )
             status, answer = await _post(shown, body, client.get("caBundle") or "", resolver, seconds)
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as exc:
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, WebhookFailed) as exc:
             raise WebhookFailed(f"Post {quote(shown)}: {_words(exc)}") from exc
         return _decoded(status, answer)
 
-    async def _target(self, client: Mapping[str, Any]) -> tuple[str, AbstractResolver | None]:
-        """Where a webhook is, and how its name is looked up if it is a service's."""
-        service = client.get("service")
-        if service is None:
-            return client["url"], None
-        name, namespace = service["name"], service["namespace"]
-        address = await self._address_of(namespace, name)
-        host, path = f"{name}.{namespace}.svc", (service.get("path") or "").lstrip("/")
-        return f"https://{host}:{service.get('port', _HTTPS)}/{path}", _Fixed(address)
+
+def _url_of(service: Mapping[str, Any]) -> str:
+    path = (service.get("path") or "").lstrip("/")
+    return f"https://{service['name']}.{service['namespace']}.svc:{service.get('port', _HTTPS)}/{path}"
 
 
 async def _post(
