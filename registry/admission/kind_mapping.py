@@ -20,6 +20,7 @@ class Mapped(NamedTuple):
     version: str
     plural: str
     is_namespaced: bool
+    is_custom: bool = False
 
 
 class _Custom(NamedTuple):
@@ -45,7 +46,7 @@ class KindMapping:
             found = [Mapped(group, version, known.plural, known.is_namespaced)]
             return found if version in known.versions else []
         return [
-            Mapped(group, version, one.plural, one.is_namespaced)
+            Mapped(group, version, one.plural, one.is_namespaced, is_custom=True)
             for one in await self._definitions.list()
             if one.kind == wanted and version in one.versions
         ]

@@ -38,6 +38,7 @@ from registry.admission.nodes_of_pods import NodesOfPods
 from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from registry.admission.pod_resize_validator import PodResizeValidator
 from registry.admission.pod_topology_labels import PodTopologyLabels
+from registry.admission.policies import plugins as policies
 from registry.admission.priority import Priority
 from registry.admission.runtime_class import RuntimeClass
 from registry.admission.service_account import ServiceAccount
@@ -114,9 +115,9 @@ PLUGINS: tuple[Row, ...] = (
     ),
     Row("JobValidation"),
     Row("PodResizeValidator", lambda given: PodResizeValidator(NodesOfPods(_storage(given, NODES)))),
-    Row("MutatingAdmissionPolicy"),
+    Row("MutatingAdmissionPolicy", policies.mutating),
     Row("MutatingAdmissionWebhook"),
-    Row("ValidatingAdmissionPolicy"),
+    Row("ValidatingAdmissionPolicy", policies.validating),
     Row("ValidatingAdmissionWebhook"),
     Row("ResourceQuota", resource_quota.make),
     Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),

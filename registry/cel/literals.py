@@ -8,14 +8,13 @@ from registry.cel.checker import Checked
 from registry.cel.standard import pattern
 from registry.cel.syntax import (
     Call,
-    Comprehension,
     ListLiteral,
     Literal,
     MapLiteral,
     Node,
-    ObjectLiteral,
-    Select,
     complain,
+    parts,
+    walk,
 )
 from registry.cel.types import Type
 from registry.cel.values import EvaluationError
@@ -49,7 +48,7 @@ def _mixed(checked: Checked, node: Node) -> Iterator[tuple[Node, str]]:
         yield from _differing(checked, [entry.key for entry in node.entries if isinstance(entry.key, Node)])
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.is_optional)
         yield from _differing(checked, [entry.value for entry in node.entries], optional)
-    for part in _parts(node):
+    for part in parts(node):
         yield from _mixed(checked, part)
 
 
@@ -66,35 +65,6 @@ def _differing(
         elif found != first and not (found.is_wild or first.is_wild):
             yield node, f"expected type '{first}' but found '{found}'"
             return
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """A node and all that it is made of."""
-    yield node
-    for part in _parts(node):
-        yield from walk(part)
-
-
-def _parts(node: Node) -> Iterator[Node]:
-    match node:
-        case Select():
-            yield node.operand
-        case Call():
-            if node.target is not None:
-                yield node.target
-            yield from node.arguments
-        case ListLiteral():
-            yield from node.elements
-        case MapLiteral():
-            for entry in node.entries:
-                if isinstance(entry.key, Node):
-                    yield entry.key
-                yield entry.value
-        case ObjectLiteral():
-            for entry in node.fields:
-                yield entry.value
-        case Comprehension():
-            yield from (node.over, node.start, node.condition, node.step, node.result)
 
 
 def _is_pattern(text: str) -> bool:

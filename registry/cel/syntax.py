@@ -5,7 +5,7 @@ tree knows for each node where in the text it stands.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -111,6 +111,36 @@ class Tree:
     places: dict[int, int]
 
 
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all that it is made of."""
+    yield node
+    for part in parts(node):
+        yield from walk(part)
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """What a node is made of."""
+    match node:
+        case Select():
+            yield node.operand
+        case Call():
+            if node.target is not None:
+                yield node.target
+            yield from node.arguments
+        case ListLiteral():
+            yield from node.elements
+        case MapLiteral():
+            for entry in node.entries:
+                if isinstance(entry.key, Node):
+                    yield entry.key
+                yield entry.value
+        case ObjectLiteral():
+            for entry in node.fields:
+                yield entry.value
+        case Comprehension():
+            yield from (node.over, node.start, node.condition, node.step, node.result)
+
+
 class Issue(Exception):
     """What is wrong with an expression, with a line for each mistake and the place of it."""
 
@@ -143,7 +173,17 @@ def parse(text: str, *, has_bindings: bool = False) -> Tree:
         # An empty text has no first column.
         raise Issue(complaint if text else complaint.replace("<input>:1:1:", "<input>:1:0:")) from exc
     message = Envelope.FromString(encoded).value
-    return Tree(text, _node(message.expr), dict(message.source_info.positions))
+    root = _node(message.expr)
+    return Tree(text, root, _places(text, root, message.source_info.positions))
+
+
+def _places(text: str, root: Node, positions: Mapping[int, int]) -> dict[int, int]:
+    """The offsets of nodes: of an object, that of its brace."""
+    places = dict(positions)
+    for node in walk(root):
+        if isinstance(node, ObjectLiteral):
+            places[node.id] = max(text.find("{", places.get(node.id, 0)), 0)
+    return places
 
 
 def _as_known(complaint: str) -> str:

@@ -11,10 +11,9 @@ from registry.cel import estimates, types
 from registry.cel.environment import Environment, Program
 from registry.cel.estimates import Path
 from registry.cel.libraries import BASE
-from registry.cel.literals import walk
 from registry.cel.schema_types import Declared
 from registry.cel.sizes import Range
-from registry.cel.syntax import Ident, Issue
+from registry.cel.syntax import Ident, Issue, walk
 
 RULES = "x-kubernetes-validations"
 SELF, OLD_SELF = "self", "oldSelf"

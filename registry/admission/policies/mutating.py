@@ -1,0 +1,193 @@
+"""MutatingAdmissionPolicy: policies change what is written, by patches that their expressions make.
+
+Must hold: each policy sees what those before it have made; a policy that wants it is asked once more when a later one
+has changed something; what comes out has its defaults.
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from registry import objects
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes, Operation, Plugin
+from registry.admission.kind_mapping import KindMapping
+from registry.admission.matching import Matcher, is_configuration
+from registry.admission.policies import patches
+from registry.admission.policies.compiled import Binding, Mutation, Policy
+from registry.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
+from registry.admission.policies.params import Misconfigured, Params
+from registry.admission.policies.patches import Unpatchable
+from registry.admission.policies.sources import Source
+from registry.admission.policies.writes import Undetermined, Write
+from registry.admission.refusals import forbidden
+from registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
+from registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
+from registry.core.namespaces import NAMESPACES
+from registry.customresources.customresourcedefinitions import DEFINITIONS
+from registry.errors import Cause, Forbidden, StatusError
+from registry.generic.provider import resource_of
+from registry.rest import Foundation
+from storage.errors import StorageError
+from storage.stored_object import Object
+
+
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    """Why a policy says no."""
+
+    policy: str
+    binding: str
+    message: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.binding:
+            return f"policy '{self.policy}' with binding '{self.binding}' denied request: {self.message}"
+        return f'policy "{self.policy}" denied request: {self.message}'
+
+
+@dataclass(frozen=True, slots=True)
+class _Invocation:
+    """A policy that is bound to a write, with one of its parameters."""
+
+    policy: Policy
+    binding: Binding
+    form: Form
+    params: Object | None
+
+
+@dataclass(slots=True)
+class _Round:
+    """What the policies have made of the object so far, and who has to be asked again."""
+
+    write: Write
+    denials: list[_Denial] = field(default_factory=list)
+
+
+class MutatingAdmissionPolicy(Plugin):
+    """Lets all policies that match change the object."""
+
+    name = "MutatingAdmissionPolicy"
+    operations = frozenset({Operation.CREATE, Operation.UPDATE})
+
+    def __init__(self, given: Foundation) -> None:
+        self._source = Source(given.storage_for, MUTATINGADMISSIONPOLICIES, MUTATINGADMISSIONPOLICYBINDINGS)
+        self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
+        self._params = Params(given.storage_for, KindMapping(given.storage_for(resource_of(DEFINITIONS))))
+        self._access = given.authorizer
+        self._merge = patches.Merger(given.types)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if is_configuration(attributes) or attributes.obj is None:
+            return
+        hooks = await self._source.hooks()
+        if not hooks:
+            return
+        work = _Round(Write(attributes, self._matcher, self._access))
+        invocations = [one async for one in self._invocations(hooks, work)]
+        await self._invoke_all(invocations, work)
+        if work.denials:
+            raise _refusal(attributes, work.denials)
+
+    async def _invocations(
+        self, hooks: Sequence[tuple[Policy, Sequence[Binding]]], work: _Round
+    ) -> AsyncIterator[_Invocation]:
+        attributes = work.write.attributes
+        for policy, bindings in hooks:
+            try:
+                form = await self._matcher.match(attributes, policy.criteria)
+            except StatusError as exc:
+                _note(work, policy, None, f"failed to configure policy: {exc.message}")
+                continue
+            if form is None:
+                continue
+            for binding in bindings:
+                try:
+                    found = await self._bound(policy, binding, attributes)
+                except (Misconfigured, StorageError) as exc:
+                    _note(work, policy, binding, f"failed to configure binding: {exc}")
+                    continue
+                for params in found:
+                    yield _Invocation(policy, binding, form, params)
+
+    async def _bound(self, policy: Policy, binding: Binding, attributes: Attributes) -> Sequence[Object | None]:
+        if binding.criteria is not None and await self._matcher.match(attributes, binding.criteria) is None:
+            return ()
+        return await self._params.collect(policy.param_kind, binding.param_ref, attributes)
+
+    async def _invoke_all(self, invocations: Sequence[_Invocation], work: _Round) -> None:
+        """All in order; then those that want it, if something has changed behind them."""
+        waiting: list[_Invocation] = []
+        last_change = -1
+        for place, invocation in enumerate(invocations):
+            if await self._invoke(invocation, work):
+                last_change = place
+            if invocation.policy.is_reinvoked:
+                waiting.append(invocation)
+        for invocation in _behind(waiting, invocations, last_change):
+            await self._invoke(invocation, work)
+
+    async def _invoke(self, invocation: _Invocation, work: _Round) -> bool:
+        """Whether the policy has changed the object."""
+        policy, form = invocation.policy, invocation.form
+        attributes = work.write.attributes
+        assert attributes.obj is not None
+        before = await form.shown(attributes.obj)
+        conditions = await work.write.inputs(policy, form, invocation.params, has_namespace=False, current=before)
+        try:
+            if not await work.write.matches_conditions(policy, conditions):
+                return False
+        except Undetermined as exc:
+            _note(work, policy, invocation.binding, str(exc), "Invalid")
+            return False
+        after = await self._patched(invocation, before, work)
+        if after == before:
+            return False
+        changed = await form.hub(objects.clone(after))
+        attributes.obj.clear()
+        attributes.obj.update(changed)
+        return True
+
+    async def _patched(self, invocation: _Invocation, before: Object, work: _Round) -> Object:
+        """The object behind all mutations of a policy; one that fails leaves it as it was."""
+        policy, form, current = invocation.policy, invocation.form, before
+        for mutation in policy.mutations:
+            seen = await work.write.inputs(policy, form, invocation.params, current=current)
+            try:
+                outcome = await work.write.answers.decided(partial(_computed, seen, mutation))
+                if outcome.failure:
+                    raise Unpatchable(outcome.failure)
+                patched = self._merge.patched(mutation.kind, form, current, outcome.value)
+            except (OutOfBudget, Unpatchable) as exc:
+                _note(work, policy, invocation.binding, str(exc), "Invalid")
+                continue
+            current = form.defaulted(form.parsed(patched))
+        return current
+
+
+def _computed(seen: Inputs, mutation: Mutation) -> Outcome:
+    """What the expression of a mutation makes. Raises Undecided, OutOfBudget."""
+    return seen.evaluation().outcome(mutation.expression)
+
+
+def _behind(
+    waiting: Sequence[_Invocation], invocations: Sequence[_Invocation], last_change: int
+) -> Iterator[_Invocation]:
+    """Those that were asked before the last change."""
+    for invocation in waiting:
+        if invocations.index(invocation) < last_change:
+            yield invocation
+
+
+def _note(work: _Round, policy: Policy, binding: Binding | None, message: str, reason: str = "") -> None:
+    if not policy.ignores_failures:
+        work.denials.append(_Denial(policy.name, binding.name if binding is not None else "", message, reason))
+
+
+def _refusal(attributes: Attributes, denials: Sequence[_Denial]) -> Forbidden:
+    """A Forbidden that says what the policies say, and nothing else."""
+    failure = forbidden(attributes, "", causes=[Cause("", str(denial)) for denial in denials])
+    failure.message = str(denials[0])
+    failure.reason = denials[0].reason or failure.reason
+    return failure

@@ -1,0 +1,69 @@
+"""Requests as expressions see them: who asks for what, without the objects. Pure."""
+
+from dataclasses import fields
+from typing import Any
+
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes
+from registry.names import GroupVersionKind
+from registry.options import META_GROUP, DeleteOptions
+from storage.stored_object import Object
+
+
+def request(attributes: Attributes, own: Form, matched: Form) -> Object:
+    """The request of a write, which was made in one form and matched in another."""
+    user = attributes.user
+    return {
+        "kind": _kind(matched.kind),
+        "resource": _resource(matched),
+        "subResource": attributes.subresource,
+        "requestKind": _kind(own.kind),
+        "requestResource": _resource(own),
+        "requestSubResource": attributes.subresource,
+        "name": attributes.name,
+        "namespace": attributes.namespace,
+        "operation": attributes.operation.value,
+        "userInfo": {
+            "username": user.name,
+            "uid": user.uid,
+            "groups": list(user.groups),
+            "extra": {name: list(values) for name, values in user.extra.items()},
+        },
+        "dryRun": attributes.is_dry_run,
+        "options": options(attributes),
+    }
+
+
+def _kind(kind: GroupVersionKind) -> Object:
+    return {"group": kind.group, "version": kind.version, "kind": kind.kind}
+
+
+def _resource(form: Form) -> Object:
+    return {"group": form.resource.group, "version": form.version, "resource": form.resource.resource}
+
+
+_NAMES = {
+    "dry_run": "dryRun",
+    "field_manager": "fieldManager",
+    "field_validation": "fieldValidation",
+    "force": "force",
+    "grace_period_seconds": "gracePeriodSeconds",
+    "orphan_dependents": "orphanDependents",
+    "propagation_policy": "propagationPolicy",
+}
+
+
+def options(attributes: Attributes) -> Object | None:
+    """The options of a write as an object; None when it has none."""
+    given = attributes.options
+    if given is None:
+        return None
+    shown: dict[str, Any] = {"kind": type(given).__name__, "apiVersion": f"{META_GROUP}/v1"}
+    for one in fields(given):
+        name, value = _NAMES.get(one.name), getattr(given, one.name)
+        if name is not None and value not in (None, "", ()):
+            shown[name] = list(value) if isinstance(value, tuple) else value
+    if isinstance(given, DeleteOptions) and given.preconditions is not None:
+        wanted = {"uid": given.preconditions.uid, "resourceVersion": given.preconditions.resource_version}
+        shown["preconditions"] = {name: value for name, value in wanted.items() if value is not None}
+    return shown

@@ -1,0 +1,177 @@
+"""ValidatingAdmissionPolicy: policies refuse what they find wrong, or warn of it.
+
+Must hold: what is wrong with a policy or its binding counts as the policy says that failures do; of several refusals
+the first is told.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes, Plugin
+from registry.admission.kind_mapping import KindMapping
+from registry.admission.matching import Matcher, is_configuration
+from registry.admission.policies.compiled import Binding, Policy, Validation
+from registry.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from registry.admission.policies.params import Misconfigured, Params
+from registry.admission.policies.sources import Source
+from registry.admission.policies.writes import Undetermined, Write
+from registry.admission.refusals import forbidden
+from registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from registry.admissionregistration.validatingadmissionpolicybindings import VALIDATINGADMISSIONPOLICYBINDINGS
+from registry.core.namespaces import NAMESPACES
+from registry.customresources.customresourcedefinitions import DEFINITIONS
+from registry.errors import Cause, Forbidden, StatusError
+from registry.generic.provider import resource_of
+from registry.rest import Foundation
+from storage.errors import StorageError
+from storage.stored_object import Object
+
+_LONGEST_MESSAGE = 5 * 1024
+_CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
+_INVALID = 422
+
+
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    """Why a policy says no; without a binding, because of the policy itself."""
+
+    policy: str
+    binding: str
+    message: str
+    reason: str = "Invalid"
+
+    def __str__(self) -> str:
+        with_binding = f" with binding '{self.binding}'" if self.binding else ""
+        return f"ValidatingAdmissionPolicy '{self.policy}'{with_binding} denied request: {self.message}"
+
+
+class ValidatingAdmissionPolicy(Plugin):
+    """Asks all policies that match."""
+
+    name = "ValidatingAdmissionPolicy"
+
+    def __init__(self, given: Foundation) -> None:
+        self._source = Source(given.storage_for, VALIDATINGADMISSIONPOLICIES, VALIDATINGADMISSIONPOLICYBINDINGS)
+        self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
+        self._params = Params(given.storage_for, KindMapping(given.storage_for(resource_of(DEFINITIONS))))
+        self._access = given.authorizer
+
+    async def validate(self, attributes: Attributes) -> None:
+        if is_configuration(attributes):
+            return
+        hooks = await self._source.hooks()
+        if not hooks:
+            return
+        write = Write(attributes, self._matcher, self._access)
+        denials: list[_Denial] = []
+        for policy, bindings in hooks:
+            denials += await self._ask(policy, bindings, write)
+        if denials:
+            raise _refusal(attributes, denials[0])
+
+    async def _ask(self, policy: Policy, bindings: Sequence[Binding], write: Write) -> list[_Denial]:
+        try:
+            form = await self._matcher.match(write.attributes, policy.criteria)
+        except StatusError as exc:
+            return _failed(policy, None, f"failed to configure policy: {exc.message}")
+        if form is None:
+            return []
+        denials: list[_Denial] = []
+        for binding in bindings:
+            try:
+                denials += await self._ask_bound(policy, binding, form, write)
+            except (Misconfigured, StorageError) as exc:
+                denials += _failed(policy, binding, f"failed to configure binding: {exc}")
+            except StatusError as exc:
+                denials += _failed(policy, binding, f"failed to configure binding: {exc.message}")
+        return denials
+
+    async def _ask_bound(self, policy: Policy, binding: Binding, form: Form, write: Write) -> list[_Denial]:
+        if binding.criteria is not None and await self._matcher.match(write.attributes, binding.criteria) is None:
+            return []
+        denials: list[_Denial] = []
+        for params in await self._params.collect(policy.param_kind, binding.param_ref, write.attributes):
+            denials += await self._ask_with(params, policy, binding, form, write)
+        return denials
+
+    async def _ask_with(
+        self, params: Object | None, policy: Policy, binding: Binding, form: Form, write: Write
+    ) -> list[_Denial]:
+        conditions = await write.inputs(policy, form, params, has_namespace=False)
+        try:
+            if not await write.matches_conditions(policy, conditions):
+                return []
+        except Undetermined as exc:
+            return self._told([("Invalid", str(exc))], policy, binding, write)
+        seen = await write.inputs(policy, form, params)
+        found = await write.answers.decided(lambda: _judge(policy, seen.evaluation()))
+        denials = self._told(found, policy, binding, write)
+        wrong = await write.answers.decided(lambda: _annotate(policy, seen.evaluation()))
+        return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
+
+    def _told(self, found: Sequence[tuple[str, str]], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
+        """What has been found, told in the ways that the binding names."""
+        denials = []
+        for reason, message in found:
+            if "Deny" in binding.actions:
+                denials.append(_Denial(policy.name, binding.name, message, reason))
+            if "Warn" in binding.actions:
+                write.attributes.warn(
+                    f"Validation failed for ValidatingAdmissionPolicy '{policy.name}' "
+                    f"with binding '{binding.name}': {message}"
+                )
+        return denials
+
+
+def _judge(policy: Policy, evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What is wrong, with reasons. Raises Undecided."""
+    try:
+        outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
+    except OutOfBudget as exc:
+        return [] if policy.ignores_failures else [("Invalid", str(exc))]
+    found = []
+    for validation, outcome in zip(policy.validations, outcomes, strict=True):
+        if outcome.failure:
+            found += [] if policy.ignores_failures else [("Invalid", outcome.failure)]
+        elif outcome.value is not True:
+            found.append((validation.reason, _message(validation, evaluation)))
+    return found
+
+
+def _message(validation: Validation, evaluation: Evaluation) -> str:
+    if validation.message_expression is not None:
+        text = _text(evaluation.outcome(validation.message_expression))
+        if text and len(text.encode()) <= _LONGEST_MESSAGE and "\n" not in text:
+            return text
+    return validation.message or f"failed expression: {validation.condition.text.strip()}"
+
+
+def _text(outcome: Outcome) -> str:
+    return outcome.value.strip() if isinstance(outcome.value, str) and not outcome.failure else ""
+
+
+def _annotate(policy: Policy, evaluation: Evaluation) -> list[str]:
+    """What is wrong with the expressions of audit annotations. Raises Undecided."""
+    if policy.ignores_failures:
+        return []
+    try:
+        outcomes = [evaluation.outcome(expression) for _, expression in policy.annotations]
+    except OutOfBudget as exc:
+        return [str(exc)]
+    return [outcome.failure for outcome in outcomes if outcome.failure]
+
+
+def _failed(policy: Policy, binding: Binding | None, message: str) -> list[_Denial]:
+    if policy.ignores_failures:
+        return []
+    return [_Denial(policy.name, binding.name if binding is not None else "", message)]
+
+
+def _refusal(attributes: Attributes, denial: _Denial) -> Forbidden:
+    """A Forbidden with the policy's own reason."""
+    message = str(denial)
+    failure = forbidden(attributes, message, causes=[Cause("", message)])
+    failure.reason = denial.reason
+    failure.code = _CODES.get(denial.reason, _INVALID)
+    return failure

@@ -1,0 +1,119 @@
+"""Writes: everything about one write that its policies need, found out once and only when one of them matches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from registry.access.authorizer import Authorizer as Access
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes
+from registry.admission.matching import Matcher
+from registry.admission.policies import requests
+from registry.admission.policies.compiled import Policy
+from registry.admission.policies.evaluation import (
+    CONDITIONS_BUDGET,
+    Answers,
+    Inputs,
+    OutOfBudget,
+    inputs,
+)
+from registry.names import GroupKind
+from storage.stored_object import Object
+
+_NAMESPACE = GroupKind("", "Namespace")
+
+
+@dataclass(slots=True)
+class Write:
+    """One write on its way past the policies."""
+
+    attributes: Attributes
+    matcher: Matcher
+    access: Access
+    _shown: dict[tuple[str, str], tuple[Object | None, Object | None]] = field(default_factory=dict)
+    _namespaces: list[Object | None] = field(default_factory=list)
+    answers: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.access)
+
+    async def inputs(
+        self,
+        policy: Policy,
+        form: Form,
+        params: Object | None,
+        *,
+        has_namespace: bool = True,
+        current: Object | None = None,
+    ) -> Inputs:
+        """What the expressions of a policy see. `current`: the object as earlier policies have left it, in this form.
+
+        Raises StatusError, StorageError.
+        """
+        obj, old = await self._objects(form)
+        return inputs(
+            obj=obj if current is None else current,
+            old=old,
+            request=requests.request(self.attributes, self.matcher.forms(self.attributes)[0], form),
+            namespace=await self._namespace() if has_namespace else None,
+            params=params,
+            access=self.answers.variables(self.attributes),
+            variables=policy.variables,
+        )
+
+    async def matches_conditions(self, policy: Policy, seen: Inputs) -> bool:
+        """Whether all conditions of a policy hold. Raises Undetermined."""
+        if not policy.conditions:
+            return True
+
+        def evaluate() -> bool:
+            evaluation = seen.evaluation(CONDITIONS_BUDGET)
+            outcomes = [evaluation.outcome(expression) for _, expression in policy.conditions]
+            if any(outcome.value is False and not outcome.failure for outcome in outcomes):
+                return False
+            failures = list(dict.fromkeys(outcome.failure for outcome in outcomes if outcome.failure))
+            if failures:
+                raise Undetermined(failures[0] if len(failures) == 1 else f"[{', '.join(failures)}]")
+            return True
+
+        try:
+            return await self.answers.decided(evaluate)
+        except OutOfBudget as exc:
+            raise Undetermined(str(exc)) from exc
+        except Undetermined:
+            if policy.ignores_failures:
+                return False
+            raise
+
+    async def _objects(self, form: Form) -> tuple[Object | None, Object | None]:
+        key = (str(form.resource), form.version)
+        if key not in self._shown:
+            attributes = self.attributes
+            shown = [await form.shown(obj) if obj is not None else None for obj in (attributes.obj, attributes.old)]
+            self._shown[key] = (shown[0], shown[1])
+        return self._shown[key]
+
+    async def _namespace(self) -> Object | None:
+        """The namespace of the write, as far as expressions may see it; none of a Namespace, or beyond namespaces."""
+        if not self._namespaces:
+            self._namespaces.append(await self._found_namespace())
+        return self._namespaces[0]
+
+    async def _found_namespace(self) -> Object | None:
+        attributes = self.attributes
+        is_namespace = GroupKind(attributes.kind.group, attributes.kind.kind) == _NAMESPACE
+        if not attributes.namespace or is_namespace:
+            return None
+        found = await self.matcher.namespace(attributes.namespace)
+        return {**found, "metadata": _visible(found["metadata"])}
+
+
+class Undetermined(Exception):
+    """Conditions that could not be evaluated, and why."""
+
+
+_HIDDEN = frozenset({"managedFields", "ownerReferences", "selfLink"})
+
+
+def _visible(metadata: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in metadata.items() if name not in _HIDDEN}
