@@ -4,12 +4,13 @@ Must hold: what somebody else has made under such a name is left alone; the buil
 server begins, and those of custom resources for as long as their definitions serve them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from registry.bootstrap.own_client import OwnClient, Place
-from storage.stored_object import Object
+from storage.stored_object import Object, StoredObject
 
 APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")
 DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")
@@ -17,6 +18,9 @@ DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _AT_START = "onstart"
 _ALWAYS = "true"
+
+
+GroupVersion = tuple[str, str]
 
 
 class Priority(NamedTuple):
@@ -60,10 +64,12 @@ async def ensure_built_in(client: OwnClient) -> None:
         await _ensure(client, wanted, present.get(wanted["metadata"]["name"]))
 
 
-async def settle_custom(client: OwnClient) -> None:
-    """Make, mend and remove those of custom resources."""
-    served = _served_versions(await client.all(DEFINITIONS))
-    wanted = {f"{version}.{group}": _api_service(group, version, _CUSTOM, how=_ALWAYS) for group, version in served}
+async def settle_custom(client: OwnClient, served: Iterable[Collection[GroupVersion]]) -> None:
+    """Make, mend and remove those of custom resources, from what each definition serves."""
+    wanted = {
+        f"{version}.{group}": _api_service(group, version, _CUSTOM, how=_ALWAYS)
+        for group, version in chain.from_iterable(served)
+    }
     present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
     for name, obj in wanted.items():
         await _ensure(client, obj, present.get(name))
@@ -72,13 +78,10 @@ async def settle_custom(client: OwnClient) -> None:
             await client.delete(APISERVICES, name)
 
 
-def _served_versions(definitions: Iterable[Object]) -> set[tuple[str, str]]:
-    return {
-        (definition["spec"]["group"], version["name"])
-        for definition in definitions
-        for version in definition["spec"].get("versions") or ()
-        if version.get("served")
-    }
+def served_versions(definition: StoredObject) -> Collection[GroupVersion]:
+    """What a definition serves."""
+    spec = definition.decode()["spec"]
+    return {(spec["group"], version["name"]) for version in spec.get("versions") or () if version.get("served")}
 
 
 async def _ensure(client: OwnClient, wanted: Object, present: Object | None) -> None:

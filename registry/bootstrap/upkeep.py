@@ -56,6 +56,11 @@ class Upkeep:
         self._service: KubernetesService | None = None
         self._api_services_changed = asyncio.Event()
         self._definitions_changed = asyncio.Event()
+        self._definitions = Following(
+            self._client.storage(api_services.DEFINITIONS),
+            api_services.served_versions,
+            lambda _names: self._definitions_changed.set(),
+        )
         self._flows = Flows(given.storage_for)
         self._repair = service_repair.repair(groups, given)
         self._tasks = Tasks()
@@ -89,7 +94,7 @@ class Upkeep:
     def _spawn_loops(self, service: KubernetesService) -> None:
         self._spawn("follow flow schemas", self._flows.run(self._clock))
         self._spawn("follow API services", self._follow(api_services.APISERVICES, self._api_services_changed))
-        self._spawn("follow definitions", self._follow(api_services.DEFINITIONS, self._definitions_changed))
+        self._spawn("follow definitions", self._definitions.run(self._clock))
         self._spawn("keep flow schemas", self._on(self._flows.changed, self._settle_flow_schemas))
         self._spawn("keep API services", self._on(self._api_services_changed, self._settle_api_services))
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
@@ -122,7 +127,7 @@ class Upkeep:
         await api_service_status.settle(self._client, self._clock)
 
     async def _settle_custom_api_services(self) -> None:
-        await api_services.settle_custom(self._client)
+        await api_services.settle_custom(self._client, self._definitions.items.values())
 
     async def _every(self, seconds: float, step: Step) -> None:
         while True:
