@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from apiserver import access, advertising, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
 from apiserver.backends import Backends
 from apiserver.certificates import Pki
-from apiserver.conversion_webhooks import ConversionWebhooks
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.deadlines import Deadlines
@@ -26,6 +25,7 @@ from apiserver.metrics import storage as storage_metrics
 from apiserver.metrics.monitoring import Monitoring
 from apiserver.metrics.requests import MONITORED, RequestMetrics
 from apiserver.settings import Settings
+from apiserver.webhook_client import WebhookClient
 from registry import schema
 from registry.assembly import assemble, environment_of
 from registry.bootstrap.upkeep import Upkeep
@@ -103,6 +103,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
     may = access.open_access(settings, pki, storage.storage_for, clock, stack)
+    call_webhook = WebhookClient(address_finder(storage.storage_for))
+    stack.push_async_callback(call_webhook.close)
     foundation = Foundation(
         storage_for=storage.storage_for,
         clock=clock,
@@ -112,12 +114,12 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         authorizer=may.modes.authorizer,
         tokens=may.tokens,
         issuer=may.issuer,
+        call_webhook=call_webhook,
     )
     environment = environment_of(foundation)
     groups = assemble(environment)
     resources = served.index(groups, types, clock)
-    webhooks = ConversionWebhooks(address_finder(storage.storage_for))
-    definitions = Controller(environment, Resources(environment, storage.retire, webhooks), resources.publish)
+    definitions = Controller(environment, Resources(environment, storage.retire, call_webhook), resources.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()
     backends = Backends(settings)
@@ -128,6 +130,8 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     stack.push_async_callback(upkeep.close)
     for run in may.modes.runs:
         background.spawn(run(clock), name="authorization")
+    for run in environment.runs:
+        background.spawn(run(clock), name="admission")
     background.spawn(storage.warm(), name="fill caches")
     flow_control = FlowControl(
         max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight

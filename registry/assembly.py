@@ -16,6 +16,7 @@ Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 
 def environment_of(given: Foundation) -> Environment:
     """What all resources share, those that clients define included."""
+    chain = chain_of(given)
     return Environment(
         storage_for=given.storage_for,
         clock=given.clock,
@@ -24,7 +25,9 @@ def environment_of(given: Foundation) -> Environment:
         authorizer=given.authorizer,
         tokens=given.tokens,
         issuer=given.issuer,
-        admission=chain_of(given),
+        call_webhook=given.call_webhook,
+        admission=chain,
+        runs=chain.runs,
     )
 
 

@@ -8,7 +8,7 @@ Must hold: objects are hub objects without apiVersion and kind; errors that leav
 
 import secrets
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from registry.access.authorizer import Authorizer
 from registry.access.token_issuer import TokenIssuer
 from registry.access.users import UserInfo
 from registry.admission.chain import AdmissionMetrics
-from registry.admission.interface import Admission
+from registry.admission.interface import Admission, Run
 from registry.config import Config
 from registry.kind import Kind
 from registry.locations import Call, Location
@@ -32,6 +32,7 @@ from registry.schema import Catalog
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import names, object_meta
 from registry.validation.errors import invalid_of
+from registry.webhook_calls import CallWebhook, call_nobody
 from storage.clock import Clock
 from storage.interface import (
     ListOptions,
@@ -219,6 +220,7 @@ class Foundation:
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
     admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
+    call_webhook: CallWebhook = call_nobody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +228,8 @@ class Environment(Foundation):
     """What every provider is given."""
 
     admission: Admission
+    runs: Sequence[Run] = ()
+    """What has to go on while the server runs: plugins follow the objects that they depend on."""
 
 
 class RESTStorageProvider(Protocol):

@@ -7,7 +7,7 @@ reading between two plugins serves both.
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from registry.admission.interface import Attributes, Operation, Plugin
+from registry.admission.interface import Attributes, Operation, Plugin, Run
 from storage import measures
 from storage.clock import Clock
 from storage.measures import AnyFamily, Histogram, Stability
@@ -70,8 +70,17 @@ class MeasuredChain:
         self._validating = self._steps(plugins, _VALIDATING)
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Let every plugin change the object."""
+        """Let every plugin change the object, once more if one of them wants it."""
         await self._run(self._mutating[attributes.operation], attributes)
+        reinvocation = attributes.reinvocation
+        if reinvocation.is_wanted and not reinvocation.is_again:
+            reinvocation.is_again = True
+            await self._run(self._mutating[attributes.operation], attributes)
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """What has to go on while the server runs."""
+        return [run for plugin in self.plugins for run in plugin.runs]
 
     async def validate(self, attributes: Attributes) -> None:
         """Let every plugin refuse the object."""

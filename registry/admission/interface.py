@@ -5,7 +5,7 @@ ones on what will be stored. Must hold: each write passes the whole chain once p
 update, patch, delete, delete collection, subresources); a plugin refuses by raising a StatusError and nothing else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from registry.access.users import UserInfo
 from registry.admission.forms import Form
 from registry.names import GroupResource, GroupVersionKind
+from storage.clock import Clock
 from storage.stored_object import Object
 
 
@@ -23,6 +24,18 @@ class Operation(Enum):
     UPDATE = "UPDATE"
     DELETE = "DELETE"
     CONNECT = "CONNECT"
+
+
+@dataclass(slots=True)
+class Reinvocation:
+    """Whether the mutating plugins are called once more, because one changed what others had seen before.
+
+    notes: what plugins remember until then, by their names.
+    """
+
+    is_wanted: bool = False
+    is_again: bool = False
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,11 @@ class Attributes:
     user: UserInfo
     warn: Callable[[str], None]
     forms: Sequence[Form] = ()
+    reinvocation: Reinvocation = field(default_factory=Reinvocation)
+
+
+Run = Callable[[Clock], Coroutine[Any, Any, None]]
+"""Goes on until it is cancelled."""
 
 
 class Plugin:
@@ -61,6 +79,11 @@ class Plugin:
 
     async def validate(self, attributes: Attributes) -> None:
         """Raise a StatusError to refuse."""
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """What has to go on for it while the server runs."""
+        return ()
 
 
 class Admission(Protocol):

@@ -8,13 +8,14 @@ annotations.
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from registry.customresources import conversion_rules
 from registry.customresources.definition import Definition
 from registry.quoting import quote
 from registry.schema.custom_type import CustomType
 from registry.validation import object_meta
+from registry.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
 from storage.errors import Untranslatable
 from storage.stored_object import Object
 
@@ -22,19 +23,8 @@ Types = Mapping[str, CustomType]
 """The types of a definition, by version."""
 
 
-class WebhookFailed(Exception):
-    """A webhook could not be asked, or did not answer as it should; the message is for clients."""
-
-
-class CallWebhook(Protocol):
-    """Asks a webhook."""
-
-    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float) -> Object:
-        """The answer. `client` says where the webhook is, as a definition has it. Raises WebhookFailed."""
-        ...
-
-
 _SECONDS = 30.0
+_LATE = " (Client.Timeout exceeded while awaiting headers)"
 _REVIEW_GROUP = "apiextensions.k8s.io"
 
 
@@ -97,7 +87,8 @@ class WebhookTranslation:
             )
             objects = _objects_of(answer, review_version, uid)
         except WebhookFailed as exc:
-            raise Untranslatable(f"conversion webhook for {source} failed: {exc}") from exc
+            late = _LATE if isinstance(exc, OutOfTime) else ""
+            raise Untranslatable(f"conversion webhook for {source} failed: {exc}{late}") from exc
         if len(objects) != 1:
             raise Untranslatable(f"conversion webhook for {source} returned {len(objects)} objects, expected 1")
         converted = objects[0]

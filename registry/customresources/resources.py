@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from registry.customresources import offers, versioned_storage
-from registry.customresources.conversion import CallWebhook
 from registry.customresources.definition import Definition, SchemaSource
 from registry.customresources.offers import Offer
 from registry.rest import Environment
 from registry.schema.custom_type import CustomType
+from registry.webhook_calls import CallWebhook
 from storage.errors import StorageError
 from storage.interface import Resource, Storage
 from storage.tasks import Tasks

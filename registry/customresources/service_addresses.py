@@ -1,17 +1,18 @@
 """Where the services are that serve webhooks."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from registry.core.services import SERVICES
-from registry.customresources.conversion import WebhookFailed
 from registry.generic.provider import resource_of
 from registry.quoting import quote
 from registry.rest import StorageFor
+from registry.webhook_calls import WebhookFailed
 from storage.errors import KeyNotFound, StorageError
 
 
 def address_finder(storage_for: StorageFor) -> Callable[[str, str], Awaitable[str]]:
-    """Finds the cluster IP of a service by its namespace and name, or says why it cannot."""
+    """Finds the cluster IP (or outside name) of a service by its namespace and name, or says why it cannot."""
 
     async def find(namespace: str, name: str) -> str:
         services = storage_for(resource_of(SERVICES))
@@ -21,9 +22,15 @@ def address_finder(storage_for: StorageFor) -> Callable[[str, str], Awaitable[st
             raise WebhookFailed(f"service {quote(name)} not found") from exc
         except StorageError as exc:
             raise WebhookFailed(str(exc)) from exc
-        address: str = (service.get("spec") or {}).get("clusterIP") or ""
-        if not address or address == "None":
-            raise WebhookFailed(f"service {quote(name)} has no cluster IP")
-        return address
+        return _address(service.get("spec") or {})
 
     return find
+
+
+def _address(spec: Mapping[str, Any]) -> str:
+    kind, address = spec.get("type"), spec.get("clusterIP") or ""
+    if kind == "ExternalName":
+        return str(spec.get("externalName") or "")
+    if address in {"", "None"}:
+        raise WebhookFailed('cannot route to service with ClusterIP "None"')
+    return str(address)

@@ -8,8 +8,9 @@ that were stored as another version are read as what they were, and converted.
 from collections.abc import Callable, Mapping
 
 from registry.customresources import conversion, selectable_fields
-from registry.customresources.conversion import CallWebhook, Types, WebhookTranslation
+from registry.customresources.conversion import Types, WebhookTranslation
 from registry.customresources.definition import Definition, Version
+from registry.webhook_calls import CallWebhook
 from storage.interface import Resource
 from storage.stored_object import Object
 

@@ -7,8 +7,9 @@ import pytest
 
 from registry import schema
 from registry.customresources import definition as definitions
-from registry.customresources.conversion import WebhookFailed, WebhookTranslation
+from registry.customresources.conversion import WebhookTranslation
 from registry.schema.custom_type import CustomType
+from registry.webhook_calls import WebhookFailed
 from storage.errors import Untranslatable
 from storage.stored_object import Reader, StoredObject
 from tests.registry.customresources.definitions import definition, version

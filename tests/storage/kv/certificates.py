@@ -2,6 +2,7 @@
 
 import datetime
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,13 +39,14 @@ class Authority:
         )
         self.file = self._write(f"{name}.crt", _pem(self._certificate))
 
-    def issue(self, name: str) -> CertificateFiles:
-        """A certificate for loopback that serves as a server's and as a client's."""
+    def issue(self, name: str, names: Sequence[str] = ()) -> CertificateFiles:
+        """A certificate for loopback, and for other names, that serves as a server's and as a client's."""
         key = ec.generate_private_key(ec.SECP256R1())
-        names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        own = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        others = [x509.DNSName(one) for one in names]
         certificate = (
             self._builder(_subject(name), key.public_key())
-            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .add_extension(x509.SubjectAlternativeName([*own, *others]), critical=False)
             .add_extension(x509.ExtendedKeyUsage(_USAGES), critical=False)
             .sign(self._key, hashes.SHA256())
         )

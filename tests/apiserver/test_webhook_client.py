@@ -1,0 +1,235 @@
+"""Webhooks over real HTTPS."""
+
+import asyncio
+import base64
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from apiserver.webhook_client import ServiceAddress, WebhookClient
+from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
+from tests.storage.kv.certificates import Authority
+
+Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def webhook(authority: Authority, handle: Handle, names: Sequence[str] = ()) -> AsyncIterator[str]:
+    """The URL of a webhook."""
+    files = authority.issue("webhook", names)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.certificate, files.key)
+    runner = web.ServerRunner(web.Server(handle))  # type: ignore[arg-type]
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
+    await site.start()
+    try:
+        assert site._server is not None
+        port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+        yield f"https://127.0.0.1:{port}/convert"
+    finally:
+        await runner.cleanup()
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+def trusted(authority: Authority) -> str:
+    return base64.b64encode(authority.file.read_bytes()).decode()
+
+
+async def nowhere(namespace: str, name: str) -> str:
+    raise WebhookFailed(f'service "{name}" not found')
+
+
+@asynccontextmanager
+async def client_of(address_of: ServiceAddress) -> AsyncIterator[WebhookClient]:
+    client = WebhookClient(address_of)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def ask(url: str, authorities: str, *, seconds: float = 5) -> Any:
+    async with client_of(nowhere) as client:
+        return await client({"url": url, "caBundle": authorities}, {"question": 1}, seconds=seconds)
+
+
+async def test_it_is_asked_and_answers(authority: Authority) -> None:
+    asked: list[Any] = []
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        asked.append((request.path_qs, request.headers["Content-Type"], await request.json()))
+        return web.json_response({"answer": 2})
+
+    async with webhook(authority, answer) as url:
+        found = await ask(url, trusted(authority))
+
+    assert found == {"answer": 2}
+    assert asked == [("/convert?timeout=5s", "application/json", {"question": 1})]
+
+
+async def test_one_that_is_not_trusted_is_not_asked(authority: Authority, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        asked.append(request.path)
+        return web.json_response({})
+
+    other = Authority(tmp_path, "other")
+    async with webhook(authority, answer) as url:
+        with pytest.raises(WebhookFailed, match="x509: certificate signed by unknown authority"):
+            await ask(url, trusted(other))
+
+    assert asked == []
+
+
+async def test_a_long_answer_is_read_to_its_end_and_an_endless_one_is_not(authority: Authority) -> None:
+    sizes = [1024 * 1024, 4 * 1024 * 1024]
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.json_response({"answer": "x" * sizes.pop(0)})
+
+    async with webhook(authority, answer) as url:
+        found = await ask(url, trusted(authority))
+        with pytest.raises(WebhookFailed, match="too large"):
+            await ask(url, trusted(authority))
+
+    assert len(found["answer"]) == 1024 * 1024
+
+
+async def test_no_redirect_is_followed(authority: Authority) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        asked.append(request.path)
+        return web.Response(status=302, headers={"Location": "/other"}, text="{}")
+
+    async with webhook(authority, answer) as url:
+        with pytest.raises(WebhookFailed):
+            await ask(url, trusted(authority))
+
+    assert asked == ["/convert"]
+
+
+async def test_who_does_not_answer_is_not_waited_for(authority: Authority) -> None:
+    async def answer(request: web.BaseRequest) -> web.Response:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async with webhook(authority, answer) as url:
+        with pytest.raises(WebhookFailed, match="Post"):
+            await ask(url, trusted(authority))
+
+
+async def test_one_that_is_not_there_is_told() -> None:
+    with pytest.raises(WebhookFailed, match="connect: connection refused"):
+        await ask("https://127.0.0.1:1/convert", "")
+
+
+async def test_a_service_that_is_not_there_is_told() -> None:
+    where = {"service": {"namespace": "default", "name": "hook"}}
+
+    async with client_of(nowhere) as client:
+        with pytest.raises(WebhookFailed) as raised:
+            await client(where, {}, seconds=1)
+
+    assert str(raised.value) == 'Post "https://hook.default.svc:443/?timeout=1s": service "hook" not found'
+
+
+async def test_a_service_is_found_at_its_address_and_trusted_by_its_name(authority: Authority) -> None:
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.json_response({"host": request.host, "path": request.path})
+
+    async def local(namespace: str, name: str) -> str:
+        return "127.0.0.1"
+
+    async with webhook(authority, answer, names=("hook.default.svc",)) as url, client_of(local) as client:
+        port = int(url.split(":")[2].split("/")[0])
+        service = {"namespace": "default", "name": "hook", "port": port, "path": "/a//b/"}
+        found = await client({"service": service, "caBundle": trusted(authority)}, {}, seconds=5)
+        with pytest.raises(WebhookFailed, match=r"certificate is not valid for other\.default\.svc"):
+            await client({"service": {**service, "name": "other"}, "caBundle": trusted(authority)}, {}, seconds=5)
+
+    assert found == {"host": f"hook.default.svc:{port}", "path": "/a/b"}
+
+
+async def test_a_connection_is_kept_and_made_again_when_the_webhook_has_closed_it(authority: Authority) -> None:
+    transports: list[Any] = []
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        transports.append(request.transport)
+        if len(transports) == 3 and transports[2] is transports[0]:
+            transports[2].abort()
+        return web.json_response({})
+
+    async with webhook(authority, answer) as url, client_of(nowhere) as client:
+        for _ in range(3):
+            await client({"url": url, "caBundle": trusted(authority)}, {}, seconds=5)
+
+    assert transports[0] is transports[1] is transports[2]
+    assert len(transports) == 4
+    assert transports[3] is not transports[0]
+
+
+async def test_one_that_takes_too_long_is_given_up(authority: Authority) -> None:
+    asked = asyncio.Event()
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        await asked.wait()
+        return web.json_response({})
+
+    async with webhook(authority, answer) as url:
+        with pytest.raises(OutOfTime, match=r"timeout=0\.2s\": context deadline exceeded$"):
+            await ask(url, trusted(authority), seconds=0.2)
+        asked.set()
+
+
+@pytest.mark.parametrize(
+    ("status", "media_type", "body", "told"),
+    [
+        (500, "application/json", "{}", 'an error on the server ("unknown") has prevented the request from succeeding'),
+        (500, "text/plain", " no ", 'an error on the server ("no") has prevented the request from succeeding'),
+        (404, "application/json", "{}", "the server could not find the requested resource"),
+        (302, "text/html", "", "the server responded with the status code 302 but did not return more information"),
+        (403, "text/plain", "go away", "go away"),
+        (400, "application/json", '{"kind":"Status","status":"Failure","message":"why"}', "why"),
+    ],
+)
+async def test_no_success_is_told_as_what_it_is(
+    authority: Authority, status: int, media_type: str, body: str, told: str
+) -> None:
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.Response(status=status, content_type=media_type, text=body)
+
+    async with webhook(authority, answer) as url:
+        with pytest.raises(WebhookFailed) as raised:
+            await ask(url, trusted(authority))
+
+    assert str(raised.value) == told
+
+
+async def test_authorities_that_cannot_be_read_are_trusted_by_nobody() -> None:
+    with pytest.raises(Unusable, match="unable to load root certificates"):
+        await ask("https://127.0.0.1:1/", base64.b64encode(b"no certificate").decode())
+
+
+async def test_a_server_without_tls_is_told() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await reader.read(1)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(WebhookFailed, match="http: server gave HTTP response to HTTPS client"):
+            await ask(f"https://127.0.0.1:{port}/", "")
