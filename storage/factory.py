@@ -126,7 +126,7 @@ class StorageFactory:
                 logger.warning("a cache is not filled yet: %s", exc)
 
     def retire(self, resource: Resource) -> Storage | None:
-        """Let go of the storage of a resource that is gone or changes (custom resources do): the next use makes another.
+        """Let go of the storage of a resource that is gone or changes: the next use makes another.
 
         The caller closes it, when nobody uses it any more.
         """
@@ -170,7 +170,7 @@ class StorageFactory:
         store = Store(
             backend.kv,
             resource,
-            prefix=key_prefix(self._config.prefix, *named),
+            prefix=key_prefix(self._config.prefix, *named, is_custom=bool(resource.view)),
             codec=self._codec,
             transformer=self._transformer_for(*named),
             leases=backend.leases,

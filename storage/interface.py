@@ -184,7 +184,8 @@ class Resource:
     restore: turns a value as it was stored, with the type that it carries, into an object; without it the type is
     taken off and nothing else.
     reduced: takes off an object what is not kept of it, before it is written.
-    view: tells apart several forms in which the same stored values are used; translation: where that needs others.
+    view: of a custom resource, tells apart the forms in which the same stored values are used; translation: where that
+    needs others.
     """
 
     group: str

@@ -58,11 +58,16 @@ def resource_place(group: str, resource: str) -> str:
     return resource if group in _BUILT_IN_GROUPS else f"{group}/{resource}"
 
 
-def key_prefix(prefix: str, group: str, resource: str) -> str:
+def key_prefix(prefix: str, group: str, resource: str, *, is_custom: bool = False) -> str:
     """What all keys of a resource start with, under the server's prefix (--etcd-prefix).
+
+    A custom resource is never kept where a built-in one is, whatever its group is called.
 
     >>> key_prefix("registry", "", "pods")
     '/registry/pods/'
+    >>> key_prefix("registry", "networking.k8s.io", "ingresses", is_custom=True)
+    '/registry/networking.k8s.io/ingresses/'
     """
     base = posixpath.normpath("/" + prefix.strip("/"))
-    return f"{base.rstrip('/')}/{resource_place(group, resource)}/"
+    place = f"{group}/{resource}" if is_custom else resource_place(group, resource)
+    return f"{base.rstrip('/')}/{place}/"

@@ -13,6 +13,7 @@ from registry.access.users import UserInfo
 from registry.admission.interface import Chain
 from registry.customresources import conditions
 from registry.customresources.conditions import Condition
+from registry.customresources.customresourcedefinitions import DEFINITIONS
 from registry.customresources.definition import CLEANUP, Definition
 from registry.generic.store import Store
 from registry.options import DeleteOptions
@@ -38,6 +39,14 @@ _IN_PROGRESS = conditions.condition(
 _COMPLETED = conditions.condition(
     conditions.TERMINATING, status="False", reason="InstanceDeletionCompleted", message="removed all instances"
 )
+_NOT_ITS_OWN = conditions.condition(
+    conditions.TERMINATING,
+    status="False",
+    reason="OverlappingBuiltInResource",
+    message="instances overlap with built-in resources in storage",
+)
+_OVERLAPPING = frozenset({("apiregistration.k8s.io", "apiservices"), (DEFINITIONS.group, DEFINITIONS.plural)})
+"""What is kept where custom resources of these names would be: it is not theirs to delete."""
 _NEVER_ESTABLISHED = conditions.condition(
     conditions.TERMINATING,
     status="False",
@@ -74,16 +83,21 @@ class Cleanup:
                 try:
                     await self._clean_up(definition, objects)
                     return
+                except KeyNotFound:
+                    return
                 except (errors.StatusError, StorageError) as exc:
                     logger.warning("cannot clean up after the definition %s: %s", definition.name, exc)
                     await self._clock.sleep(_RETRY_SECONDS)
-        except (_Gone, KeyNotFound):
+        except _Gone:
             pass
         finally:
             self._running.discard(definition.uid)
 
     async def _clean_up(self, definition: Definition, objects: Store | None) -> None:
         await self._say(definition, _IN_PROGRESS)
+        if (definition.group, definition.accepted.get("plural")) in _OVERLAPPING:
+            await self._finish(definition, _NOT_ITS_OWN)
+            return
         if objects is None or not definition.is_established:
             await self._finish(definition, _NEVER_ESTABLISHED)
             return

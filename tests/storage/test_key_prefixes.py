@@ -49,3 +49,10 @@ def test_definitions_of_custom_resources_are_under_their_group() -> None:
 )
 def test_a_prefix_is_cleaned_like_a_path(prefix: str, expected: str) -> None:
     assert key_prefix(prefix, "", "pods") == expected
+
+
+def test_custom_resources_are_never_kept_where_built_in_ones_are() -> None:
+    custom = key_prefix("/registry", "networking.k8s.io", "ingresses", is_custom=True)
+
+    assert custom == "/registry/networking.k8s.io/ingresses/"
+    assert custom != key_prefix("/registry", "networking.k8s.io", "ingresses")
