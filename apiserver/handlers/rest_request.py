@@ -17,6 +17,7 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
         version=served.version,
         warn=context.warnings.add,
         namespace=context.info.namespace,
+        verb=context.info.verb,
     )
 
 

@@ -19,6 +19,8 @@ from storage.stored_object import Object, StoredObject
 if TYPE_CHECKING:
     from registry.generic.store import Store
 
+_COLLECTION = "deletecollection"
+
 
 class _AlreadyEnding(Exception):
     """Nothing is left to mark: the deletion is under way."""
@@ -133,8 +135,10 @@ class Deleter:
         raise _Held
 
     async def _admit(self, current: StoredObject) -> None:
+        """Who deletes a collection names no object."""
+        name = "" if self._request.verb == _COLLECTION else self._name
         attributes = self._store.attributes(
-            Operation.DELETE, self._request, self._options, name=self._name, old=current.decode()
+            Operation.DELETE, self._request, self._options, name=name, old=current.decode()
         )
         await self._store.admission.mutate(attributes)
         await self._store.admission.validate(attributes)

@@ -4,7 +4,7 @@ Must hold: each policy sees what those before it have made; a policy that wants 
 has changed something; what comes out has its defaults.
 """
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -117,36 +117,47 @@ class MutatingAdmissionPolicy(Plugin):
         return await self._params.collect(policy.param_kind, binding.param_ref, attributes)
 
     async def _invoke_all(self, invocations: Sequence[_Invocation], work: _Round) -> None:
-        """All in order; then those that want it, if something has changed behind them."""
-        waiting: list[_Invocation] = []
+        """All in order; once something has changed, all are looked at again, and those asked that want it.
+
+        The conditions of all count again, as in kube-apiserver: what a policy has removed, they may miss.
+        """
         last_change = -1
         for place, invocation in enumerate(invocations):
-            if await self._invoke(invocation, work):
+            if await self._holds(invocation, work) and await self._change(invocation, work):
                 last_change = place
-            if invocation.policy.is_reinvoked:
-                waiting.append(invocation)
-        for invocation in _behind(waiting, invocations, last_change):
-            await self._invoke(invocation, work)
+        if last_change < 0:
+            return
+        for place, invocation in enumerate(invocations):
+            if await self._holds(invocation, work) and invocation.policy.is_reinvoked and place < last_change:
+                await self._change(invocation, work)
 
-    async def _invoke(self, invocation: _Invocation, work: _Round) -> bool:
-        """Whether the policy has changed the object."""
-        policy, form = invocation.policy, invocation.form
-        attributes = work.write.attributes
-        assert attributes.obj is not None
-        before = await form.shown(attributes.obj)
-        conditions = await work.write.inputs(policy, form, invocation.params, has_namespace=False, current=before)
+    async def _holds(self, invocation: _Invocation, work: _Round) -> bool:
+        """Whether the conditions of a policy hold of the object as it is now."""
+        current = await self._current(invocation, work)
+        policy, write = invocation.policy, work.write
+        seen = await write.inputs(policy, invocation.form, invocation.params, has_namespace=False, current=current)
         try:
-            if not await work.write.matches_conditions(policy, conditions):
-                return False
+            return await write.matches_conditions(policy, seen)
         except Undetermined as exc:
             _note(work, policy, invocation.binding, str(exc), "Invalid")
             return False
+
+    async def _current(self, invocation: _Invocation, work: _Round) -> Object:
+        obj = work.write.attributes.obj
+        assert obj is not None
+        return await invocation.form.shown(obj)
+
+    async def _change(self, invocation: _Invocation, work: _Round) -> bool:
+        """Whether the policy has changed the object."""
+        before = await self._current(invocation, work)
         after = await self._patched(invocation, before, work)
         if after == before:
             return False
-        changed = await form.hub(objects.clone(after))
-        attributes.obj.clear()
-        attributes.obj.update(changed)
+        changed = await invocation.form.hub(objects.clone(after))
+        obj = work.write.attributes.obj
+        assert obj is not None
+        obj.clear()
+        obj.update(changed)
         return True
 
     async def _patched(self, invocation: _Invocation, before: Object, work: _Round) -> Object:
@@ -169,15 +180,6 @@ class MutatingAdmissionPolicy(Plugin):
 def _computed(seen: Inputs, mutation: Mutation) -> Outcome:
     """What the expression of a mutation makes. Raises Undecided, OutOfBudget."""
     return seen.evaluation().outcome(mutation.expression)
-
-
-def _behind(
-    waiting: Sequence[_Invocation], invocations: Sequence[_Invocation], last_change: int
-) -> Iterator[_Invocation]:
-    """Those that were asked before the last change."""
-    for invocation in waiting:
-        if invocations.index(invocation) < last_change:
-            yield invocation
 
 
 def _note(work: _Round, policy: Policy, binding: Binding | None, message: str, reason: str = "") -> None:

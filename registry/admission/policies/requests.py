@@ -13,7 +13,7 @@ from storage.stored_object import Object
 def request(attributes: Attributes, own: Form, matched: Form) -> Object:
     """The request of a write, which was made in one form and matched in another."""
     user = attributes.user
-    return {
+    shown: Object = {
         "kind": _kind(matched.kind),
         "resource": _resource(matched),
         "subResource": attributes.subresource,
@@ -32,6 +32,13 @@ def request(attributes: Attributes, own: Form, matched: Form) -> Object:
         "dryRun": attributes.is_dry_run,
         "options": options(attributes),
     }
+    shown["userInfo"] = _present(shown["userInfo"])
+    return _present(shown)
+
+
+def _present(members: Object) -> Object:
+    """Without what JSON would leave out."""
+    return {name: value for name, value in members.items() if value not in ("", None, [], {})}
 
 
 def _kind(kind: GroupVersionKind) -> Object:
