@@ -9,6 +9,7 @@ the same servers share one engine.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -21,10 +22,11 @@ from storage import codec, compactor, lease_manager, servers_overrides
 from storage.cacher.cacher import Cacher
 from storage.clock import Clock, SystemClock
 from storage.compactor import Compactor
-from storage.errors import InvalidOptions, StorageError
+from storage.errors import InvalidOptions, KeyNotFound, StorageError
 from storage.interface import Resource, Storage
 from storage.key_prefixes import key_prefix
 from storage.kv.interface import KV, Health
+from storage.kv.snapshot import Snapshot
 from storage.lease_manager import LeaseManager
 from storage.measured_origin import Latencies, MeasuredOrigin
 from storage.servers_overrides import ServersOverride
@@ -34,6 +36,7 @@ from storage.transformer import TransformerFor, identity_for
 if TYPE_CHECKING:
     from storage.encryption import Encryption
     from storage.kv.etcd import EtcdConfig
+    from storage.kv.memory import MemoryKV
 
 logger = logging.getLogger(__name__)
 
@@ -132,6 +135,16 @@ class StorageFactory:
         """
         return self._storages.pop((resource.group, resource.resource, resource.view), None)
 
+    def snapshot(self) -> Snapshot:
+        """All that is stored now, of a store in memory. Raises InvalidOptions."""
+        return self._memory.snapshot()
+
+    async def restore(self, wanted: Snapshot) -> int:
+        """Hold what the snapshot does; when this returns, no read shows anything else. Raises InvalidOptions."""
+        revision = self._memory.restore(wanted)
+        await asyncio.gather(*(_wait_until(storage, revision) for storage in self._storages.values()))
+        return revision
+
     @property
     def health_names(self) -> Sequence[str]:
         """What `health` answers for."""
@@ -159,6 +172,15 @@ class StorageFactory:
             },
             "encryption": self._encryption.statistics() if self._encryption is not None else {},
         }
+
+    @property
+    def _memory(self) -> "MemoryKV":
+        from storage.kv.memory import MemoryKV
+
+        kv = self._backend(()).kv
+        if not isinstance(kv, MemoryKV) or len(self._backends) > 1:
+            raise InvalidOptions("only a store in memory can be put back to an earlier state")
+        return kv
 
     @property
     def _has_plugins(self) -> bool:
@@ -227,6 +249,12 @@ class StorageFactory:
         raised = [failure for failure in failures if failure is not None]
         if raised:
             raise BaseExceptionGroup("storages failed to close", raised)
+
+
+async def _wait_until(storage: Storage, revision: int) -> None:
+    """Return when no read of a storage is older than the revision."""
+    with contextlib.suppress(KeyNotFound):
+        await storage.get("", resource_version=revision)
 
 
 async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:

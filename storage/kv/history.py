@@ -63,6 +63,10 @@ class History:
         index = bisect_right(past, revision, key=_MOD_REVISION)
         return _unless_tombstone(past[index - 1]) if index else None
 
+    def present(self) -> dict[bytes, Record]:
+        """All that there is now, in no order."""
+        return dict.copy(self._live)
+
     def range(self, start: bytes, end: bytes, *, limit: int | None) -> Slice:
         """The range now; None is no limit."""
         keys = self._live.irange(start, end, inclusive=(True, False))

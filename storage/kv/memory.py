@@ -27,6 +27,7 @@ from storage.kv.interface import (
     WriteResult,
 )
 from storage.kv.replay import Replay, Replayed
+from storage.kv.snapshot import Snapshot, difference
 from storage.kv.watcher import Watcher
 from storage.tasks import Tasks
 
@@ -137,6 +138,23 @@ class MemoryKV:
         self._feed.compact(revision)
         while self._history.release(_REVISIONS_PER_TURN):  # noqa: ASYNC110 - a long work in parts, not a poll
             await asyncio.sleep(0)
+
+    def snapshot(self) -> Snapshot:
+        """All that is there now."""
+        self._check_open()
+        return Snapshot(self._history.present(), self._history.revision)
+
+    def restore(self, wanted: Snapshot) -> int:
+        """Hold what the snapshot does, at once; the revision by which that is so. Raises Closed."""
+        self._check_open()
+        change = difference(self._history.present(), wanted, self._leases)
+        events = [event for key in change.gone for event in self._history.delete((key,))]
+        events += [self._history.put(record.key, record.value, lease=record.lease) for record in change.written]
+        for event in events:
+            self._attach(event)
+        if events:
+            self._publish(events)
+        return self._history.revision
 
     async def health(self) -> Health:
         return Health(healthy=False, reason="closed") if self._is_closed else Health(healthy=True)

@@ -1,0 +1,57 @@
+"""Snapshot: what a store held at one moment, to go back to or to begin another store with. Pure.
+
+A snapshot costs no copy of a value: records never change. Must hold: going back is a change like any other: it takes
+new revisions, and who follows the store is told of the difference.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from storage.kv.interface import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The records by key, and the store's revision when it was made."""
+
+    records: Mapping[bytes, Record]
+    revision: int
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def lasting(self) -> "Snapshot":
+        """What another store can take: leases are their own store's."""
+        return Snapshot({key: record for key, record in self.records.items() if not record.lease}, self.revision)
+
+
+class Difference(NamedTuple):
+    """How one state becomes another: what goes first, and what is written then."""
+
+    gone: list[bytes]
+    written: list[Record]
+
+
+def difference(live: Mapping[bytes, Record], wanted: Snapshot, leases: Mapping[int, object]) -> Difference:
+    """From what is live to what is wanted. A key whose lease is over stays as it is: it would have gone meanwhile.
+
+    A key that was deleted and made anew since goes first, so that nobody takes two objects for one.
+    """
+    gone, written = [], []
+    for record in _unlike(live, wanted.records):
+        if record.lease and record.lease not in leases:
+            continue
+        present = live.get(record.key)
+        if present is not None and present.create_revision != record.create_revision:
+            gone.append(record.key)
+        written.append(record)
+    gone.extend(key for key in live if key not in wanted.records)
+    return Difference(gone, written)
+
+
+def _unlike(live: Mapping[bytes, Record], wanted: Mapping[bytes, Record]) -> Iterator[Record]:
+    for key, record in wanted.items():
+        present = live.get(key)
+        if present is not record and (present is None or present.value != record.value):
+            yield record
