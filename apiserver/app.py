@@ -87,7 +87,7 @@ def routes(parts: Parts) -> Routes:
         **oidc_documents.exact(),
         "/version": show_version,
     }
-    groups = discovery.CustomGroups(parts.served, resources)
+    groups = discovery.GroupPaths(parts.served, resources)
     exact["/flagz"] = status_pages.flagz(parts.settings)
     exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock)
     show_index = index.handler(lambda: [*exact, *groups.paths()])

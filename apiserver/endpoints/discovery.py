@@ -49,33 +49,31 @@ class _Current(Generic[T_co]):
 
 
 def handlers(served: ServedPaths) -> Mapping[str, Handler]:
-    """The handlers of the discovery paths of Kubernetes' own groups, each with and without a slash at its end."""
-    groups = _groups(served.fixed_groups)
-    core = [group for group in groups if not group.name]
-    others = _Current(served, lambda: [*groups[len(core) :], *_groups(served.custom_groups)])
+    """The handlers of the roots and of the core group, each with and without a slash at its end."""
+    core = _groups({name: versions for name, versions in served.fixed_groups.items() if not name})
+    others = _Current(served, lambda: _groups({name: one for name, one in served.told_groups.items() if name}))
     group_list = others.then(documents.api_group_list)
     paths = {
         "/api": _restful(_root(_Current(served, lambda: core), documents.api_versions)),
         "/apis": _root(others, lambda _address: group_list.get()),
     }
-    for group in groups:
+    for group in core:
         paths |= _handlers_of(group)
     return _with_slashes(paths)
 
 
-class CustomGroups:
-    """Tells of the groups that clients have defined; everything else below /apis/ is passed on."""
+class GroupPaths:
+    """Tells of each group and its versions as they are served now; all else below /apis/ is passed on."""
 
     def __init__(self, served: ServedPaths, otherwise: Handler) -> None:
-        fixed = frozenset(served.fixed_groups)
         self._otherwise = otherwise
         self._handlers = _Current(
             served,
             lambda: _with_slashes(
                 {
                     path: handler
-                    for group in _groups(served.custom_groups)
-                    if group.name not in fixed
+                    for group in _groups(served.told_groups)
+                    if group.name
                     for path, handler in _handlers_of(group).items()
                 }
             ),

@@ -122,6 +122,14 @@ class ServedPaths:
         return _grouped(self._fixed)
 
     @property
+    def told_groups(self) -> Groups:
+        """All that is told: Kubernetes' own groups first. What clients add to one of those stands in it."""
+        groups = dict(self.fixed_groups)
+        for name, added in self.custom_groups.items():
+            groups[name] = _joined(groups.get(name, {}), added)
+        return groups
+
+    @property
     def custom_groups(self) -> Groups:
         """What clients have defined, as far as it is told."""
         told = {
@@ -167,6 +175,13 @@ def _grouped(paths: Mapping[Path, Served[Any]]) -> Groups:
     for (group, version, path), one in paths.items():
         groups.setdefault(group, {}).setdefault(version, {})[path] = one
     return groups
+
+
+def _joined(
+    versions: Mapping[str, Mapping[str, Served[Any]]], added: Mapping[str, Mapping[str, Served[Any]]]
+) -> Mapping[str, Mapping[str, Served[Any]]]:
+    names = dict.fromkeys([*versions, *added])
+    return {name: {**versions.get(name, {}), **added.get(name, {})} for name in names}
 
 
 def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Catalog, clock: Clock) -> ServedPaths:

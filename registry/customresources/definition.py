@@ -79,6 +79,10 @@ class Definition:
         served = [version for version in self.versions if version.is_served]
         return sorted(served, key=lambda version: versions.priority(version.name))
 
+    def schema_reader(self, version: str) -> Callable[[], Schema | None]:
+        """Reads the schema of a version, as this state of the definition has it."""
+        return lambda: _schema(self.stored.decode(), version)
+
 
 class SchemaSource:
     """Where the schemas of a definition are read, as long as they do not change: in its newest state."""
@@ -88,7 +92,7 @@ class SchemaSource:
 
     def reader_of(self, version: str) -> Callable[[], Schema | None]:
         """Reads the schema of a version."""
-        return lambda: _schema(self.definition.stored.decode(), version)
+        return lambda: self.definition.schema_reader(version)()
 
 
 def parse(stored: StoredObject) -> Definition:
