@@ -1,0 +1,113 @@
+"""Custom resources over HTTP, on a server in memory: defined, found, used and gone."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from apiserver.server import Server
+from tests.apiserver.serving import Answer, as_admin, ask, running
+from tests.registry.customresources.definitions import definition, version
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WIDGETS = "/apis/example.com/v1/widgets"
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with running(tmp_path) as started:
+        yield started
+
+
+async def send(server: Server, method: str, path: str, body: Any = None) -> Answer:
+    data = orjson.dumps(body) if body is not None else b""
+    headers = {"Content-Type": "application/json"}
+    return await ask(server.secure.port, path, method=method, headers=headers, body=data, tls=as_admin(server))
+
+
+async def define(server: Server, crd: dict[str, Any]) -> None:
+    """Define, and return when it is established."""
+    name = crd["metadata"]["name"]
+    made = await send(server, "POST", DEFINITIONS, {**crd, "apiVersion": "apiextensions.k8s.io/v1"})
+    assert made.status == 201, made.text
+    while not is_established((await send(server, "GET", f"{DEFINITIONS}/{name}")).json):  # noqa: ASYNC110 - as a client does
+        await asyncio.sleep(0)
+
+
+def is_established(crd: dict[str, Any]) -> bool:
+    present = crd["status"].get("conditions") or ()
+    return any((one["type"], one["status"]) == ("Established", "True") for one in present)
+
+
+def widget(name: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec}
+
+
+async def test_what_is_defined_is_told_of_and_served(server: Server) -> None:
+    before = await send(server, "GET", "/apis/example.com")
+    await define(server, definition(scope="Cluster"))
+
+    group = (await send(server, "GET", "/apis/example.com")).json
+    resources = (await send(server, "GET", "/apis/example.com/v1")).json["resources"]
+    created = (await send(server, "POST", WIDGETS, widget("a", size=1))).json
+    listed = (await send(server, "GET", WIDGETS)).json
+
+    assert before.status == 404
+    assert group["preferredVersion"]["version"] == "v1"
+    assert [one["name"] for one in resources] == ["widgets"]
+    assert created["metadata"]["generation"] == 1
+    assert list(listed) == ["kind", "apiVersion", "metadata", "items"]
+    assert listed["items"] == [created]
+
+
+async def test_what_a_client_adds_to_a_group_of_kubernetes_stands_in_it(server: Server) -> None:
+    crd = definition("gadgets", kind="Gadget", scope="Cluster")
+    crd["spec"]["group"] = "networking.k8s.io"
+    crd["metadata"] = {
+        "name": "gadgets.networking.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "unapproved, a test"},
+    }
+
+    await define(server, crd)
+    groups = (await send(server, "GET", "/apis")).json["groups"]
+    resources = (await send(server, "GET", "/apis/networking.k8s.io/v1")).json["resources"]
+
+    assert [one["name"] for one in groups].count("networking.k8s.io") == 1
+    assert {"gadgets", "ingresses"} <= {one["name"] for one in resources}
+
+
+async def test_objects_are_judged_in_the_version_of_the_request(server: Server) -> None:
+    spec = {
+        "type": "object",
+        "required": ["color"],
+        "properties": {"color": {"type": "string"}, "size": {"type": "integer"}},
+    }
+    strict = {"type": "object", "properties": {"spec": spec}}
+    versions = (version("v1", storage=True), version("v2", schema=strict))
+    await define(server, definition("widgets", *versions, scope="Cluster"))
+
+    one = await send(server, "POST", WIDGETS, widget("a", size=1))
+    other = await send(
+        server, "POST", "/apis/example.com/v2/widgets", {**widget("b", size=1), "apiVersion": "example.com/v2"}
+    )
+
+    assert one.status == 201
+    assert other.status == 422
+    assert other.json["details"]["causes"][0]["field"] == "spec.color"
+
+
+async def test_a_definition_takes_what_it_defined_with_it(server: Server) -> None:
+    await define(server, definition(scope="Cluster"))
+    await send(server, "POST", WIDGETS, widget("a"))
+
+    deleted = await send(server, "DELETE", f"{DEFINITIONS}/widgets.example.com")
+    while (await send(server, "GET", f"{DEFINITIONS}/widgets.example.com")).status != 404:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    while (await send(server, "GET", WIDGETS)).status != 404:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+    assert deleted.json["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+    assert (await send(server, "GET", "/apis/example.com")).status == 404
