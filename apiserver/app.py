@@ -20,6 +20,7 @@ from apiserver.endpoints import (
     metrics,
     oidc,
     openapi,
+    remote_groups,
     status_pages,
     version,
 )
@@ -101,7 +102,7 @@ def routes(parts: Parts) -> Routes:
         prefixes={
             "/version/": show_version,
             "/api/": resources,
-            "/apis/": groups.handle,
+            "/apis/": remote_groups.before(groups.handle, parts.upkeep.is_remote),
             **documents.prefixes,
             **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),

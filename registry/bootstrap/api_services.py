@@ -104,6 +104,12 @@ def _how(obj: Object) -> str:
     return how if how in (_AT_START, _ALWAYS) else ""
 
 
+def remote_version(stored: StoredObject) -> tuple[str, str] | None:
+    """The group and version that somebody else answers for; None of an APIService of this server."""
+    spec = stored.decode()["spec"]
+    return (spec.get("group", ""), spec.get("version", "")) if spec.get("service") else None
+
+
 def _api_service(group: str, version: str, priority: Priority, *, how: str) -> Object:
     spec: Object = {"group": group} if group else {}
     spec |= {"version": version, "groupPriorityMinimum": priority.group, "versionPriority": priority.version}

@@ -24,7 +24,7 @@ from registry.bootstrap import (
     token_tracking,
 )
 from registry.bootstrap.kubernetes_service import Advertised, KubernetesService
-from registry.bootstrap.own_client import OwnClient, Place
+from registry.bootstrap.own_client import OwnClient
 from registry.core.allocation import repair
 from registry.errors import StatusError
 from registry.flowcontrol.classification import Flow
@@ -32,7 +32,6 @@ from registry.flowcontrol.flows import Flows
 from registry.generic.following import Following
 from registry.rest import Foundation
 from storage.errors import StorageError
-from storage.stored_object import StoredObject
 from storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -61,6 +60,11 @@ class Upkeep:
             api_services.served_versions,
             lambda _names: self._definitions_changed.set(),
         )
+        self._api_services: Following[tuple[str, str] | None] = Following(
+            self._client.storage(api_services.APISERVICES),
+            api_services.remote_version,
+            lambda _names: self._api_services_changed.set(),
+        )
         self._flows = Flows(given.storage_for)
         self._repair = service_repair.repair(groups, given)
         self._tasks = Tasks()
@@ -68,6 +72,10 @@ class Upkeep:
     def flow_of(self, attributes: Attributes) -> Flow | None:
         """The flow schema and the priority level of a request."""
         return self._flows.flow_of(attributes)
+
+    def is_remote(self, group: str, version: str) -> bool:
+        """Whether an APIService says that somebody else answers for a version."""
+        return (group, version) in self._api_services.items.values()
 
     async def begin(self, advertised: Advertised) -> None:
         """Make what is missing, and look after it from now on."""
@@ -93,7 +101,7 @@ class Upkeep:
 
     def _spawn_loops(self, service: KubernetesService) -> None:
         self._spawn("follow flow schemas", self._flows.run(self._clock))
-        self._spawn("follow API services", self._follow(api_services.APISERVICES, self._api_services_changed))
+        self._spawn("follow API services", self._api_services.run(self._clock))
         self._spawn("follow definitions", self._definitions.run(self._clock))
         self._spawn("keep flow schemas", self._on(self._flows.changed, self._settle_flow_schemas))
         self._spawn("keep API services", self._on(self._api_services_changed, self._settle_api_services))
@@ -105,11 +113,6 @@ class Upkeep:
 
     def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
         self._tasks.spawn(work, name=name)
-
-    async def _follow(self, place: Place, changed: asyncio.Event) -> None:
-        """Set the event whenever an object changes."""
-        following: Following[None] = Following(self._client.storage(place), _nothing, lambda _keys: changed.set())
-        await following.run(self._clock)
 
     async def _begin_service(self, service: KubernetesService) -> None:
         await service_cidrs.ensure(self._client, self._clock, self._cidrs)
@@ -150,7 +153,3 @@ class Upkeep:
             logger.warning("%s: %s", getattr(step, "__qualname__", step), exc)
             return False
         return True
-
-
-def _nothing(_stored: StoredObject) -> None:
-    """That something has changed is all that counts."""
