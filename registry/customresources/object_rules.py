@@ -4,7 +4,7 @@ Rules in CEL come last, and only when nothing is wrong that they may rely on. Mu
 does not change as wrong as it was.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,13 @@ _NOT_CHECKED = (
 )
 
 
+Warn = Callable[[str], None]
+
+
+def _ignore(_warning: str) -> None:
+    """A new object has broken nothing before."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRules:
     """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it."""
@@ -42,19 +49,19 @@ class ObjectRules:
         found += scale_rules.validate_spec(obj, self.scale) + scale_rules.validate_status(obj, self.scale)
         found += embedded.validate_embedded(obj, self.type.schema, self.type.metadata)
         found += self._lists(obj)
-        return found + self._rules(found, obj, None)
+        return found + self._rules(found, obj, None, _ignore)
 
-    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """What is wrong with a changed object."""
+    def validate_update(self, new: Object, old: Object, warn: Warn) -> list[FieldError]:
+        """What is wrong with a changed object; `warn` hears of rules that it has broken before."""
         schema = self.type.schema or {}
         typed = self._typed(new)
         found = values.validate(typed, schema, old=Correlated(typed, self._typed(old), schema))
         found += scale_rules.validate_spec(new, self.scale) + scale_rules.validate_status(new, self.scale)
         found += embedded.validate_embedded(new, self.type.schema, self.type.metadata)
         found += self._changed_lists(new, old)
-        return found + self._rules(found, new, old)
+        return found + self._rules(found, new, old, warn)
 
-    def validate_status_update(self, new: Object, old: Object) -> list[FieldError]:
+    def validate_status_update(self, new: Object, old: Object, warn: Warn) -> list[FieldError]:
         """What is wrong with a changed status."""
         found: list[FieldError] = []
         schema = ((self.type.schema or {}).get("properties") or {}).get("status")
@@ -63,7 +70,7 @@ class ObjectRules:
             found += values.validate(new["status"], schema, path="status", old=was)
         found += scale_rules.validate_status(new, self.scale)
         found += self._changed_lists(new, old)
-        return found + self._rules(found, new, old)
+        return found + self._rules(found, new, old, warn)
 
     def _typed(self, obj: Object) -> Object:
         return {**self.type_meta, **obj}
@@ -76,14 +83,17 @@ class ObjectRules:
         found = self._lists(new)
         return [] if found and self._lists(old) else found
 
-    def _rules(self, found: list[FieldError], new: Object, old: Object | None) -> list[FieldError]:
+    def _rules(self, found: list[FieldError], new: Object, old: Object | None, warn: Warn) -> list[FieldError]:
         """What the rules in CEL say, unless something is wrong that they may rely on."""
         if not self.type.has_rules:
             return []
         if any(error.type in _BLOCKING for error in found):
             return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
         was = self._typed(old) if old is not None else None
-        return rules.evaluate(self.type.schema or {}, self._typed(new), was)
+        outcome = rules.outcome(self.type.schema or {}, self._typed(new), was)
+        for warning in outcome.warnings:
+            warn(warning)
+        return outcome.errors
 
 
 def finalizer_warnings(new: Object, old: Object | None) -> list[str]:

@@ -29,7 +29,9 @@ class CustomStrategy(Strategy):
         return self.rules.validate(obj)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return object_meta.validate_update(new["metadata"], old["metadata"]) + self.rules.validate_update(new, old)
+        return object_meta.validate_update(new["metadata"], old["metadata"]) + self.rules.validate_update(
+            new, old, context.warn
+        )
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return object_rules.finalizer_warnings(obj, None)
@@ -62,7 +64,7 @@ class CustomStatusStrategy(Strategy):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         found = object_meta.validate_update(new["metadata"], old["metadata"])
-        return found + self.rules.validate_status_update(new, old)
+        return found + self.rules.validate_status_update(new, old, context.warn)
 
 
 def _without_metadata(obj: Object) -> dict[str, Any]:
