@@ -162,10 +162,7 @@ class StorageFactory:
 
     def statistics(self) -> Mapping[str, Any]:
         return {
-            "storages": {
-                "/".join(filter(None, (f"{resource}.{group}".rstrip("."), view))): storage.statistics()
-                for (group, resource, view), storage in self._storages.items()
-            },
+            "storages": self._statistics_of_storages(),
             "backends": {
                 backend.name: {"leases": backend.leases.statistics(), "compactor": backend.compactor.statistics()}
                 for backend in self._backends.values()
@@ -181,6 +178,14 @@ class StorageFactory:
         if not isinstance(kv, MemoryKV) or len(self._backends) > 1:
             raise InvalidOptions("only a store in memory can be put back to an earlier state")
         return kv
+
+    def _statistics_of_storages(self) -> Mapping[str, Any]:
+        """By resource; of several views of one, the first goes by its name alone."""
+        found: dict[str, Any] = {}
+        for (group, resource, view), storage in self._storages.items():
+            name = f"{resource}.{group}".rstrip(".")
+            found[name if name not in found else f"{name}/{view}"] = storage.statistics()
+        return found
 
     @property
     def _has_plugins(self) -> bool:
