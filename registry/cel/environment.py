@@ -12,7 +12,8 @@ from typing import Any
 from registry.cel import checker, literals, standard, syntax
 from registry.cel.checker import Checked, Scope
 from registry.cel.declarations import STANDARD, merged
-from registry.cel.program import Compiler, Dispatch, Frame, Step
+from registry.cel.frames import Frame, Step
+from registry.cel.program import Compiler, Dispatch
 from registry.cel.types import Function, Type
 
 CALL_LIMIT = 1_000_000
@@ -43,10 +44,6 @@ class Program:
         """The value, and what it has cost. Raises EvaluationError, CostExceeded."""
         frame = Frame(variables, limit)
         return self._step(frame), frame.cost
-
-    def within(self, frame: Frame) -> Any:
-        """The value, at the expense of another evaluation that has this one's variables."""
-        return self._step(frame)
 
 
 @dataclass(frozen=True)

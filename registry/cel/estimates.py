@@ -10,7 +10,7 @@ from registry.cel import call_estimates
 from registry.cel.call_estimates import Argument, Estimate
 from registry.cel.checker import Checked
 from registry.cel.program import LIST_COST, MAP_COST, OBJECT_COST
-from registry.cel.sizes import EMPTY_UNION, HUGE, NOTHING, ONE, UNKNOWN, Range, exactly
+from registry.cel.sizes import EMPTY_UNION, NOTHING, ONE, UNKNOWN, Range, exactly
 from registry.cel.syntax import (
     Call,
     Comprehension,
@@ -321,8 +321,3 @@ def _written_size(node: Node) -> Range | None:
 
 def _is_scalar(of: Type) -> bool:
     return of.kind in _SCALARS or (of.is_optional and _is_scalar(of.params[0]))
-
-
-def limited(cost: int, times: int) -> int:
-    """A cost so many times."""
-    return min(cost * times, HUGE)

@@ -19,7 +19,3 @@ def escape(name: str) -> str | None:
         return f"__{name}__"
     return _ESCAPED.sub(lambda match: _WORDS[match[0]], name)
 
-
-def is_identifier(name: str) -> bool:
-    """Whether a name can be used as it is."""
-    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and name not in _RESERVED

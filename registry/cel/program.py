@@ -9,6 +9,8 @@ from typing import Any
 
 from registry.cel import costs
 from registry.cel.checker import OPTIONAL_SELECT, Checked
+from registry.cel.frames import Frame, Step
+from registry.cel.steps import OPERATORS, constant, field, field_test, optional_field
 from registry.cel.syntax import (
     Call,
     Comprehension,
@@ -21,30 +23,12 @@ from registry.cel.syntax import (
     ObjectLiteral,
     Select,
 )
-from registry.cel.values import NONE, CostExceeded, EvaluationError, Optional, TypeName, UInt, kind_of
+from registry.cel.values import EvaluationError, TypeName, UInt, kind_of
 from registry.gotext import value_text
 
 LIST_COST, MAP_COST, OBJECT_COST = 10, 30, 40
-CANCELLED = "operation cancelled: actual cost limit exceeded"
 
 
-class Frame:
-    """One evaluation: the variables, and what it has cost."""
-
-    __slots__ = ("cost", "limit", "variables")
-
-    def __init__(self, variables: Mapping[str, Any], limit: int) -> None:
-        self.variables = dict(variables)
-        self.cost = 0
-        self.limit = limit
-
-    def spend(self, cost: int) -> None:
-        self.cost += cost
-        if self.cost > self.limit:
-            raise CostExceeded(CANCELLED)
-
-
-Step = Callable[[Frame], Any]
 Implementation = Callable[..., Any]
 """What a function does with values; `kinds` of an overload are checked before."""
 
@@ -83,7 +67,7 @@ class Compiler:
         """The step that computes a node."""
         match node:
             case Literal():
-                return _constant(UInt(node.value) if node.is_unsigned else node.value)
+                return constant(UInt(node.value) if node.is_unsigned else node.value)
             case Ident():
                 return self._ident(node.name)
             case Select():
@@ -119,18 +103,18 @@ class Compiler:
         if node.id in self._checked.names:
             return self._ident(self._checked.names[node.id])
         operand = self.compiled(node.operand)
-        return _test(operand, node.field) if node.is_test else _field(operand, node.field)
+        return field_test(operand, node.field) if node.is_test else field(operand, node.field)
 
     # Calls
 
     def _call(self, node: Call) -> Step:
-        special = _SPECIAL.get(node.function)
+        special = OPERATORS.get(node.function)
         if special is not None:
             return special(*map(self.compiled, node.arguments))
         if node.function == OPTIONAL_SELECT:
             operand, field = node.arguments
             assert isinstance(field, Literal)
-            return _optional_field(self.compiled(operand), field.value)
+            return optional_field(self.compiled(operand), field.value)
         name = self._checked.names.get(node.id, node.function)
         is_member = node.target is not None and node.id not in self._checked.names
         nodes = [node.target, *node.arguments] if is_member else list(node.arguments)
@@ -191,17 +175,17 @@ class Compiler:
         return make
 
     def _object(self, node: ObjectLiteral) -> Step:
-        name = node.name.removeprefix(".")
+        type_name = node.name.removeprefix(".")
         steps = [(str(one.key), *self._value(one)) for one in node.fields]
 
         def make(frame: Frame) -> dict[str, Any]:
-            made = ObjectValue(name)
-            for field, step, is_optional in steps:
+            made = ObjectValue(type_name)
+            for name, step, is_optional in steps:
                 value = step(frame)
                 if not is_optional:
-                    made[field] = value
+                    made[name] = value
                 elif value.has_value:
-                    made[field] = value.value
+                    made[name] = value.value
             frame.spend(OBJECT_COST)
             return made
 
@@ -295,125 +279,3 @@ def _entries(value: Any, *, has_second: bool) -> Iterator[tuple[Any, Any]]:
         yield from value.items()
     else:
         raise EvaluationError(f"got '{kind_of(value)}', expected iterable type")
-
-
-def _constant(value: Any) -> Step:
-    return lambda _frame: value
-
-
-def _field(operand: Step, name: str) -> Step:
-    def select(frame: Frame) -> Any:
-        value = operand(frame)
-        frame.spend(1)
-        if isinstance(value, dict):
-            try:
-                return value[name]
-            except KeyError:
-                raise EvaluationError(f"no such key: {name}") from None
-        if isinstance(value, Optional):
-            return _optionally(value, name)
-        raise EvaluationError("no such overload")
-
-    return select
-
-
-def _test(operand: Step, name: str) -> Step:
-    def test(frame: Frame) -> bool:
-        value = operand(frame)
-        if isinstance(value, Optional):
-            value = value.value if value.has_value else {}
-        if not isinstance(value, dict):
-            raise EvaluationError("no such overload")
-        return name in value
-
-    return test
-
-
-def _optional_field(operand: Step, name: str) -> Step:
-    def select(frame: Frame) -> Optional:
-        value = operand(frame)
-        frame.spend(1)
-        return _optionally(value if isinstance(value, Optional) else Optional(True, value), name)
-
-    return select
-
-
-def _optionally(value: Optional, name: str) -> Optional:
-    if not value.has_value:
-        return NONE
-    if not isinstance(value.value, dict):
-        raise EvaluationError("no such overload")
-    return Optional(True, value.value[name]) if name in value.value else NONE
-
-
-# Logic: what one side cannot say, the other may decide.
-
-
-def _or(left: Step, right: Step) -> Step:
-    return _logic(left, right, decisive=True)
-
-
-def _and(left: Step, right: Step) -> Step:
-    return _logic(left, right, decisive=False)
-
-
-def _logic(left: Step, right: Step, *, decisive: bool) -> Step:
-    def logic(frame: Frame) -> bool:
-        failure: EvaluationError | None = None
-        for side in (left, right):
-            try:
-                value = side(frame)
-            except EvaluationError as exc:
-                failure = failure or exc
-                continue
-            if not isinstance(value, bool):
-                failure = failure or EvaluationError("no such overload")
-            elif value is decisive:
-                return value
-        if failure is not None:
-            raise failure
-        return not decisive
-
-    return logic
-
-
-def _not(operand: Step) -> Step:
-    def negate(frame: Frame) -> bool:
-        value = operand(frame)
-        frame.spend(1)
-        if not isinstance(value, bool):
-            raise EvaluationError("no such overload")
-        return not value
-
-    return negate
-
-
-def _not_strictly_false(operand: Step) -> Step:
-    def test(frame: Frame) -> bool:
-        try:
-            value = operand(frame)
-        except EvaluationError:
-            value = True
-        frame.spend(1)
-        return value is not False
-
-    return test
-
-
-def _conditional(condition: Step, then: Step, otherwise: Step) -> Step:
-    def choose(frame: Frame) -> Any:
-        value = condition(frame)
-        if not isinstance(value, bool):
-            raise EvaluationError("no such overload")
-        return then(frame) if value else otherwise(frame)
-
-    return choose
-
-
-_SPECIAL: Mapping[str, Callable[..., Step]] = {
-    "_||_": _or,
-    "_&&_": _and,
-    "!_": _not,
-    "@not_strictly_false": _not_strictly_false,
-    "_?_:_": _conditional,
-}

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.cel.types import Type
-
 MAX_INT, MIN_INT, MAX_UINT = 2**63 - 1, -(2**63), 2**64 - 1
 SECOND = 10**9
 """Nanoseconds."""
@@ -178,10 +176,3 @@ def size_of(value: Any) -> int:
 def share(size: int, factor: float) -> int:
     """A part of a size, rounded up."""
     return math.ceil(size * factor)
-
-
-def runtime_type(of: Type) -> str:
-    """The name that `type(x)` gives to values of a type."""
-    return {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}.get(
-        of.name, of.name
-    )
