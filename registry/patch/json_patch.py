@@ -4,9 +4,9 @@
 may count from the end, and what stands before the first slash of a path is not looked at.
 
 Pure. Must hold: the document is used up, and so are the operations; an operation that does not apply undoes all, as
-an Unprocessable whose Status does not say why; copies cannot make a small patch into a large document, nor long paths and lists
-a small one into long work; objects on the way of an operation come out with their members sorted, because what is
-wrong with them is told in that order.
+an Unprocessable whose Status does not say why; copies cannot make a small patch into a large document, nor long paths
+and lists a small one into long work; objects on the way of an operation come out with their members sorted, because
+what is wrong with them is told in that order.
 """
 
 import re
