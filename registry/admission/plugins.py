@@ -44,6 +44,8 @@ from registry.admission.runtime_class import RuntimeClass
 from registry.admission.service_account import ServiceAccount
 from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
+from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
+from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
@@ -116,9 +118,9 @@ PLUGINS: tuple[Row, ...] = (
     Row("JobValidation"),
     Row("PodResizeValidator", lambda given: PodResizeValidator(NodesOfPods(_storage(given, NODES)))),
     Row("MutatingAdmissionPolicy", policies.mutating),
-    Row("MutatingAdmissionWebhook"),
+    Row("MutatingAdmissionWebhook", MutatingAdmissionWebhook),
     Row("ValidatingAdmissionPolicy", policies.validating),
-    Row("ValidatingAdmissionWebhook"),
+    Row("ValidatingAdmissionWebhook", ValidatingAdmissionWebhook),
     Row("ResourceQuota", resource_quota.make),
     Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
 )

@@ -42,7 +42,7 @@ class Connection:
     async def admit(self, request: Request, name: str, options: Object) -> None:
         """Let admission change the options, or refuse."""
         attributes = self._store.attributes(Operation.CONNECT, request, CreateOptions(), name=name, obj=options)
-        attributes = replace(attributes, kind=self._options, subresource=self._subresource)
+        attributes = replace(attributes, kind=self._options, subresource=self._subresource, options=None)
         await self._store.admission.mutate(attributes)
         await self._store.admission.validate(attributes)
 

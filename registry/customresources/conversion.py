@@ -49,18 +49,19 @@ class WebhookTranslation:
         version, obj = restored(self.definition, self.types, value)
         if version == self.version:
             return obj
-        return await self._converted(obj, version, self.version)
+        return await self.converted(obj, version, self.version)
 
     async def to_stored(self, obj: Object) -> Object:
         stored = self.definition.storage_version
         if self.version != stored:
-            obj = await self._converted(obj, self.version, stored)
+            obj = await self.converted(obj, self.version, stored)
         return {"kind": self.definition.accepted["kind"], "apiVersion": self._api_version(stored), **obj}
 
     def _api_version(self, version: str) -> str:
         return f"{self.definition.group}/{version}"
 
-    async def _converted(self, obj: Object, version: str, wanted: str) -> Object:
+    async def converted(self, obj: Object, version: str, wanted: str) -> Object:
+        """An object of one version in another. Raises Untranslatable."""
         kind = self.definition.accepted["kind"]
         source = f"{self._api_version(version)}, Kind={kind}"
         sent = {"apiVersion": self._api_version(version), "kind": kind, **obj}

@@ -7,10 +7,11 @@ reading a schema; offers of one state of a definition share their storage.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from registry import errors
 from registry.admission.interface import Admission, Attributes, Operation
-from registry.customresources import columns, selectable_fields, versioned_storage
+from registry.customresources import columns, forms, selectable_fields, versioned_storage
 from registry.customresources.definition import Definition, Version
 from registry.customresources.object_rules import ObjectRules
 from registry.customresources.scale import CustomScaleREST
@@ -22,8 +23,10 @@ from registry.kind import Kind, Scale
 from registry.patch.apply.elements import Path
 from registry.rest import Environment, RESTStorage
 from registry.schema.custom_type import CustomType
+from registry.webhook_calls import CallWebhook
 from storage.dry_run import DryRunnableStorage
 from storage.interface import Storage
+from storage.stored_object import Object
 
 _TERMINATING = "create not allowed while custom resource definition is terminating"
 
@@ -67,8 +70,9 @@ def offer_of(
     types: Mapping[str, CustomType],
     storages: Mapping[str, Storage],
     environment: Environment,
+    call: CallWebhook,
 ) -> Offer:
-    """What is served of a definition; types and storages are by version."""
+    """What is served of a definition; types and storages are by version. `call` asks the webhook that converts."""
     admission = environment.admission
     if definition.is_terminating:
         admission = _NothingNew(admission)
@@ -77,7 +81,8 @@ def offer_of(
             kind=(kind := _kind(definition, version, types[version.name])),
             storage=DryRunnableStorage(storages[version.name]),
             strategy=kind.strategy,
-            canonical=types[version.name].canonical,
+            canonical=partial(_canonical, types[version.name]),
+            forms=forms.forms_of(definition, types, version.name, call),
             admission=admission,
             authorizer=environment.authorizer,
             clock=environment.clock,
@@ -95,6 +100,11 @@ def offer_of(
     }
     served = {version.name: _paths(stores[version.name]) for version in definition.served_versions}
     return Offer(definition, served, stores)
+
+
+def _canonical(of_type: CustomType, obj: Object) -> Object:
+    """The canonical form of an object that is written: webhooks and policies may have added what its type lacks."""
+    return of_type.coerce(of_type.canonical(obj))
 
 
 def _paths(store: Store) -> Mapping[str, RESTStorage]:

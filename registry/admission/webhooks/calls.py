@@ -1,0 +1,62 @@
+"""Calls: one webhook is sent the review of one write, and answers.
+
+Must hold: a webhook with side effects is not called on a dry run, whatever its failure policy; warnings reach the
+client even with a no.
+"""
+
+import uuid
+
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes
+from registry.admission.webhooks import answers, reviews
+from registry.admission.webhooks.answers import Answer
+from registry.admission.webhooks.configurations import Webhook
+from registry.admission.webhooks.failures import CallFailed, Denied
+from registry.admission.webhooks.shown import Shown
+from registry.errors import BadRequest
+from registry.quoting import quote
+from registry.schema import Catalog
+from registry.webhook_calls import CallWebhook, Unusable, WebhookFailed
+
+_HARMLESS = frozenset({"None", "NoneOnDryRun"})
+_NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+
+
+class Caller:
+    """Calls webhooks of one kind. `mutates`: they may answer with patches."""
+
+    def __init__(self, call: CallWebhook, types: Catalog, *, mutates: bool) -> None:
+        self._call = call
+        self._types = types
+        self._mutates = mutates
+
+    async def ask(self, webhook: Webhook, attributes: Attributes, own: Form, shown: Shown) -> Answer:
+        """What a webhook says to a write that was made in its own form. Raises CallFailed, Denied, BadRequest."""
+        if attributes.is_dry_run:
+            _check_side_effects(webhook)
+        version = reviews.version_of(webhook.review_versions)
+        if version is None:
+            raise CallFailed(webhook.name, f"could not create admission objects: {_NO_VERSION}")
+        uid = str(uuid.uuid4())
+        review = reviews.review(version, uid, attributes, own, shown)
+        try:
+            value = await self._call(webhook.client, review, seconds=webhook.seconds)
+            answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
+        except Unusable as exc:
+            raise CallFailed(webhook.name, f"could not get REST client: {exc}") from exc
+        except (WebhookFailed, answers.Undecodable) as exc:
+            raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
+        except answers.Invalid as exc:
+            raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
+        for warning in answer.warnings:
+            attributes.warn(warning)
+        if not answer.is_allowed:
+            raise Denied(webhook.name, answer.status)
+        return answer
+
+
+def _check_side_effects(webhook: Webhook) -> None:
+    if webhook.side_effects is None:
+        raise CallFailed(webhook.name, "Webhook SideEffects is nil")
+    if webhook.side_effects not in _HARMLESS:
+        raise BadRequest(f"admission webhook {quote(webhook.name)} does not support dry run")

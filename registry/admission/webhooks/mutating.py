@@ -1,0 +1,130 @@
+"""MutatingAdmissionWebhook: webhooks change writes, one after the other.
+
+Must hold: each webhook sees what those before it have made, with its defaults; when something has changed that an
+earlier webhook wants to see again, it is asked once more, after all other plugins; nobody is asked more than twice.
+"""
+
+import logging
+from dataclasses import dataclass, field, replace
+
+from registry import objects
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes, Plugin, Run
+from registry.admission.matching import is_configuration
+from registry.admission.webhooks import patching
+from registry.admission.webhooks.calls import Caller
+from registry.admission.webhooks.configurations import Configurations, Webhook
+from registry.admission.webhooks.failures import CallFailed
+from registry.admission.webhooks.selecting import Selector
+from registry.admission.webhooks.shown import Shown, shown
+from registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
+from registry.rest import Foundation
+from storage.stored_object import Object
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What is remembered from the first round to the second.
+
+    waiting: webhooks that have been asked and want to be asked again after a change; wanted: those to which that
+    happened; last: the object as it was left.
+    """
+
+    waiting: set[str] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)
+    last: Object | None = None
+
+    def note_change(self) -> None:
+        self.wanted |= self.waiting
+        self.waiting.clear()
+
+
+class MutatingAdmissionWebhook(Plugin):
+    """Lets all webhooks that match change the object."""
+
+    name = "MutatingAdmissionWebhook"
+
+    def __init__(self, given: Foundation) -> None:
+        self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
+        self._selector = Selector(given)
+        self._caller = Caller(given.call_webhook, given.types, mutates=True)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return (self._configurations.run,)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        webhooks = await self._configurations.webhooks()
+        if not webhooks or is_configuration(attributes):
+            return
+        reinvocation = attributes.reinvocation
+        notes: _Notes = reinvocation.notes.setdefault(self.name, _Notes())
+        if reinvocation.is_again and notes.last != attributes.obj:
+            notes.note_change()
+        work = _Round(attributes, notes)
+        for webhook in webhooks:
+            await self._consider(webhook, work)
+        if work.current is not None:
+            await work.current.write_back(attributes)
+        notes.last = objects.clone(attributes.obj)
+
+    async def _consider(self, webhook: Webhook, work: "_Round") -> None:
+        attributes = work.seen_attributes
+        form = await self._selector.select(webhook, attributes, work.show)
+        if form is None:
+            return
+        reinvocation = attributes.reinvocation
+        if reinvocation.is_again and webhook.uid not in work.notes.wanted:
+            return
+        current = await work.show(form)
+        try:
+            is_changed = await self._ask(webhook, work.seen_attributes, current)
+        except CallFailed as exc:
+            if not webhook.ignores_failures:
+                raise exc.refusal() from exc
+            logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
+            is_changed = False
+        if is_changed:
+            work.notes.note_change()
+            reinvocation.is_wanted = True
+        if webhook.is_reinvoked:
+            work.notes.waiting.add(webhook.uid)
+
+    async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown) -> bool:
+        """Whether a webhook has changed the object. Raises CallFailed, StatusError."""
+        answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
+        parsed = patching.patched(webhook, answer, current.form, current.obj)
+        if parsed is None:
+            return False
+        is_changed = parsed != current.obj
+        current.take(parsed)
+        return is_changed
+
+
+class _Round:
+    """One round of all webhooks on one write. `current` is how it was shown last."""
+
+    def __init__(self, attributes: Attributes, notes: _Notes) -> None:
+        self._attributes = attributes
+        self.notes = notes
+        self.current: Shown | None = None
+
+    @property
+    def seen_attributes(self) -> Attributes:
+        """The write with its object as it has become."""
+        if self.current is None:
+            return self._attributes
+        return replace(self._attributes, obj=self.current.obj)
+
+    async def show(self, form: Form) -> Shown:
+        """The write in a form, as it has become."""
+        if self.current is None:
+            self.current = await shown(self._attributes, form)
+        elif self.current.form.kind != form.kind:
+            await self.current.write_back(self._attributes)
+            self.current = await shown(self._attributes, form)
+        else:
+            self.current.form = form
+        return self.current

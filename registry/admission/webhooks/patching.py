@@ -1,0 +1,71 @@
+"""Patching: what the patch of a webhook makes of the object that it was shown. Pure."""
+
+from typing import Any
+
+import orjson
+
+from registry import json_errors, objects
+from registry.admission.forms import Form
+from registry.admission.webhooks.answers import JSON_PATCH, Answer
+from registry.admission.webhooks.configurations import Webhook
+from registry.admission.webhooks.failures import CallFailed
+from registry.errors import InternalError, RequestEntityTooLarge, Unprocessable
+from registry.patch import documents, json_patch
+from registry.patch.json_patch import Inapplicable
+from registry.quoting import quote
+from registry.schema import DecodeError
+from storage.stored_object import Object
+
+_NO_KIND = 'no kind {kind} is registered for version {version} in scheme "pkg/api/legacyscheme/scheme.go:30"'
+
+
+def patched(webhook: Webhook, answer: Answer, form: Form, obj: Object | None) -> Object | None:
+    """The patched object, without defaults; None when there is nothing to patch. Raises CallFailed, InternalError."""
+    if not answer.patch:
+        return None
+    operations = _operations(webhook, answer.patch)
+    if not operations:
+        return None
+    if obj is None:
+        name = quote(webhook.name)
+        why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
+        raise InternalError(why)
+    if answer.patch_type != JSON_PATCH:
+        raise CallFailed(webhook.name, f"unsupported patch type {quote(answer.patch_type)}")
+    return _parsed(_applied(objects.clone(obj), operations), form)
+
+
+def _operations(webhook: Webhook, text: bytes) -> list[Any]:
+    try:
+        operations = orjson.loads(text)
+        mistake = documents.operations_mismatch(operations, is_strict=False)
+    except orjson.JSONDecodeError as exc:
+        mistake = json_errors.describe(text) or str(exc)
+    if mistake:
+        raise CallFailed(webhook.name, f"received undecodable patch in webhook response: {mistake}")
+    return operations or []
+
+
+def _applied(document: Object, operations: list[Any]) -> Any:
+    try:
+        return json_patch.applied(document, operations)
+    except Inapplicable as exc:
+        raise InternalError(exc.why) from exc
+    except (Unprocessable, RequestEntityTooLarge) as exc:
+        raise InternalError(exc.message) from exc
+
+
+def _parsed(value: Any, form: Form) -> Object:
+    try:
+        if isinstance(value, dict):
+            _check_kind(value, form)
+        return form.parsed(value)
+    except DecodeError as exc:
+        raise InternalError(exc.message) from exc
+
+
+def _check_kind(value: Object, form: Form) -> None:
+    """Whether an object is still what it was: what it does not say, it is."""
+    kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
+    if (kind, api_version) != (form.kind.kind, form.kind.api_version):
+        raise InternalError(_NO_KIND.format(kind=quote(str(kind)), version=quote(str(api_version))))

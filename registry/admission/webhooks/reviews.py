@@ -1,0 +1,43 @@
+"""Reviews: what webhooks are sent. Pure. Must hold: empty members are left out where kube-apiserver leaves them out."""
+
+from collections.abc import Sequence
+
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes
+from registry.admission.policies import requests
+from registry.admission.webhooks.shown import Shown
+from storage.stored_object import Object
+
+GROUP, KIND = "admission.k8s.io", "AdmissionReview"
+VERSIONS = ("v1", "v1beta1")
+
+_WITHOUT_EMPTY = frozenset({"subResource", "requestSubResource", "name", "namespace"})
+
+
+def version_of(spoken: Sequence[str]) -> str | None:
+    """The first version of reviews that a webhook and this server speak."""
+    return next((version for version in spoken if version in VERSIONS), None)
+
+
+def api_version(version: str) -> str:
+    return f"{GROUP}/{version}"
+
+
+def review(version: str, uid: str, attributes: Attributes, own: Form, shown: Shown) -> Object:
+    """The review of a write that was made in its own form and is shown in another."""
+    request = requests.request(attributes, own, shown.form)
+    user = request.pop("userInfo")
+    dry_run, options = request.pop("dryRun"), request.pop("options")
+    return {
+        "kind": KIND,
+        "apiVersion": api_version(version),
+        "request": {
+            "uid": uid,
+            **{name: value for name, value in request.items() if value or name not in _WITHOUT_EMPTY},
+            "userInfo": {name: value for name, value in user.items() if value},
+            "object": shown.obj,
+            "oldObject": shown.old,
+            "dryRun": dry_run,
+            "options": options,
+        },
+    }

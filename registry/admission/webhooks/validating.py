@@ -1,0 +1,77 @@
+"""ValidatingAdmissionWebhook: webhooks refuse writes.
+
+Must hold: all webhooks that hear of a write are asked at the same time, and all answers are waited for; of several
+refusals that of the first webhook is told.
+"""
+
+import asyncio
+import logging
+
+from registry.admission.forms import Form
+from registry.admission.interface import Attributes, Plugin, Run
+from registry.admission.matching import is_configuration
+from registry.admission.webhooks.calls import Caller
+from registry.admission.webhooks.configurations import Configurations, Webhook
+from registry.admission.webhooks.failures import CallFailed
+from registry.admission.webhooks.selecting import Selector
+from registry.admission.webhooks.shown import Shown, shown
+from registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
+from registry.names import GroupVersionKind
+from registry.rest import Foundation
+
+logger = logging.getLogger(__name__)
+
+
+class ValidatingAdmissionWebhook(Plugin):
+    """Asks all webhooks that match."""
+
+    name = "ValidatingAdmissionWebhook"
+
+    def __init__(self, given: Foundation) -> None:
+        self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
+        self._selector = Selector(given)
+        self._caller = Caller(given.call_webhook, given.types, mutates=False)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return (self._configurations.run,)
+
+    async def validate(self, attributes: Attributes) -> None:
+        webhooks = await self._configurations.webhooks()
+        if not webhooks or is_configuration(attributes):
+            return
+        views = _Views(attributes)
+        calls = []
+        for webhook in webhooks:
+            form = await self._selector.select(webhook, attributes, views.show)
+            if form is not None:
+                calls.append((webhook, await views.show(form)))
+        if not calls:
+            return
+        asking = (self._ask(webhook, attributes, one) for webhook, one in calls)
+        for outcome in await asyncio.gather(*asking, return_exceptions=True):
+            if outcome is not None:
+                raise outcome
+
+    async def _ask(self, webhook: Webhook, attributes: Attributes, one: Shown) -> None:
+        try:
+            await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
+        except CallFailed as exc:
+            if not webhook.ignores_failures:
+                raise exc.refusal() from exc
+            logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
+
+
+class _Views:
+    """A write in every form in which somebody wants to see it, made once."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+        self._made: dict[GroupVersionKind, Shown] = {}
+
+    async def show(self, form: Form) -> Shown:
+        view = self._made.get(form.kind)
+        if view is None:
+            view = self._made[form.kind] = await shown(self._attributes, form)
+        # Two resources may have objects of one kind.
+        return view if view.form is form else Shown(form, view.obj, view.old)
