@@ -9,9 +9,9 @@ from registry.access.users import MASTERS, UserInfo
 from registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
 from registry.customresources.customresourcedefinitions import DEFINITIONS
+from registry.generic.hooks import Hooks
 from registry.generic.interpret import Operation, interpreted
 from registry.generic.provider import resource_of
-from registry.generic.store import Hooks
 from registry.kind import Kind
 from registry.rest import Environment, Request
 from registry.validation import field

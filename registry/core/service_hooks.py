@@ -10,8 +10,9 @@ from registry.core.allocation.allocators import Allocators
 from registry.core.allocation.cluster_ips import ClusterIPs, family_of
 from registry.core.allocation.node_ports import RANGES, NodePorts
 from registry.core.endpoints import ENDPOINTS
+from registry.generic.hooks import Hooks
 from registry.generic.provider import open_store
-from registry.generic.store import Hooks, Store
+from registry.generic.store import Store
 from registry.networking.ipaddresses import IPADDRESSES
 from registry.networking.servicecidrs import SERVICECIDRS
 from registry.options import DeleteOptions

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from registry.admission.forms import forms_of
 from registry.generic.field_managers import field_managers
+from registry.generic.hooks import Hooks
 from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
-from registry.generic.store import Hooks, Store
+from registry.generic.store import Store
 from registry.kind import Kind
 from registry.names import GroupVersionKind
 from registry.rest import Environment, RESTStorage

@@ -7,10 +7,9 @@ Must hold: an update or deletion is decided inside storage's compare-and-set, on
 walks the same road and stops before the write.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from registry import errors, owner_references, rest
 from registry.access.always import AlwaysAllow
@@ -23,6 +22,7 @@ from registry.config import Config
 from registry.generic import deletion, interpret
 from registry.generic.deleter import Deleter
 from registry.generic.field_managers import FieldManagers
+from registry.generic.hooks import Hooks, Taken
 from registry.kind import Kind
 from registry.names import GroupKind, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
@@ -32,7 +32,6 @@ from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import field as fields
 from registry.validation.errors import invalid_of
-from registry.validation.field import FieldError
 from storage.clock import Clock, SystemClock
 from storage.dry_run import DryRunnableStorage
 from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
@@ -41,82 +40,6 @@ from storage.stored_object import Object, StoredObject
 T = TypeVar("T")
 
 _GENERATE_ATTEMPTS = 8
-
-After = Callable[[StoredObject], Awaitable[None]]
-
-
-async def _nothing(_stored: StoredObject) -> None:
-    """The After hook that does nothing."""
-
-
-class Transaction(Protocol):
-    """What was taken for a write that is about to be made. Neither way of ending it may fail."""
-
-    async def commit(self) -> None:
-        """The write has taken effect: give back what the object does not use any more."""
-        ...
-
-    async def revert(self) -> None:
-        """The write has failed: give back what was taken for it."""
-        ...
-
-
-BeginCreate = Callable[[Object, bool], Awaitable[Transaction]]
-"""Takes what a new object needs, and puts it into the object; on a dry run (the second argument) it takes nothing."""
-BeginUpdate = Callable[[Object, Object, bool], Awaitable[Transaction]]
-"""The same for a changed object, from the old one."""
-
-
-Check = Callable[[Request, str, Object, Object | None], Awaitable[Sequence[FieldError]]]
-"""What is wrong with an object that its strategy cannot know: other objects, or the rights of who writes it, have to do
-with it. Takes the request, the subresource, the object and what it was; the strategy finds it as `context.found`.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hooks:
-    """What a kind does besides: before its objects are validated, and when a write has taken effect.
-
-    The after_* hooks never run on a dry run.
-    """
-
-    check: Check | None = None
-    begin_create: BeginCreate | None = None
-    begin_update: BeginUpdate | None = None
-    after_create: After = _nothing
-    after_update: After = _nothing
-    after_delete: After = _nothing
-
-
-class _Taken:
-    """The transaction of one write, which may be tried several times. Must hold: at most one is open.
-
-    A write with an unknown outcome keeps what was taken for it: taken for nothing is better than given twice.
-    """
-
-    def __init__(self) -> None:
-        self._open: Transaction | None = None
-
-    async def take(self, beginning: Awaitable[Transaction]) -> None:
-        self._open = await beginning
-
-    async def give_back(self) -> None:
-        if self._open is not None:
-            transaction, self._open = self._open, None
-            await transaction.revert()
-
-    async def around(self, work: Awaitable[T]) -> T:
-        """The result of the write, after which the transaction is ended."""
-        try:
-            result = await work
-        except (errors.Timeout, asyncio.CancelledError):
-            raise
-        except BaseException:
-            await self.give_back()
-            raise
-        if self._open is not None:
-            await self._open.commit()
-        return result
 
 
 class _EmptiedFinalizers(Exception):
@@ -234,7 +157,7 @@ class Store:
         if self.hooks.begin_create is None:
             stored = await self._create_prepared(attributes, obj, request, options)
         else:
-            taken = _Taken()
+            taken = Taken()
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
             stored = await taken.around(self._create_prepared(attributes, obj, request, options))
         if not options.is_dry_run:
@@ -283,7 +206,7 @@ class Store:
     ) -> Updated:
         may_create = force_create or self.strategy.allows_create_on_update
         is_created = is_too_large = False
-        taken = _Taken()
+        taken = Taken()
 
         async def try_update(current: StoredObject | None) -> Update:
             nonlocal is_created
@@ -326,7 +249,7 @@ class Store:
         return Updated(stored, is_created)
 
     async def _prepare_creation(
-        self, request: Request, name: str, obj: Object, *, options: UpdateOptions, taken: _Taken
+        self, request: Request, name: str, obj: Object, *, options: UpdateOptions, taken: Taken
     ) -> None:
         create_options = CreateOptions(
             dry_run=options.dry_run, field_manager=options.field_manager, field_validation=options.field_validation
@@ -360,7 +283,7 @@ class Store:
             raise errors.InternalError(decision.error) if decision.error else forbidden(question, decision.reason)
 
     async def _prepare_update(
-        self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: _Taken
+        self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: Taken
     ) -> None:
         rest.settle_namespace(new, request, self.kind)
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)

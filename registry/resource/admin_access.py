@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from registry import errors, objects
 from registry.core.namespaces import NAMESPACES
+from registry.generic.hooks import Hooks
 from registry.generic.interpret import Operation, interpreted
 from registry.generic.provider import resource_of
-from registry.generic.store import Hooks
 from registry.resource import status_rights
 from registry.rest import Environment, Request
 from registry.validation import field

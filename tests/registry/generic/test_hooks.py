@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from registry.errors import AlreadyExists, Invalid, Timeout
-from registry.generic.store import Hooks
+from registry.generic.hooks import Hooks
 from registry.options import CreateOptions, UpdateOptions
 from registry.rest import Request, UpdatedObject
 from registry.strategy import Strategy, StrategyContext

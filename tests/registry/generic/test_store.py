@@ -3,7 +3,7 @@
 import pytest
 
 from registry import errors
-from registry.generic.store import After, Hooks
+from registry.generic.hooks import After, Hooks
 from registry.options import CreateOptions, DeleteOptions
 from registry.strategy import Strategy
 from storage.interface import ListOptions
