@@ -1,7 +1,9 @@
 """The server's life, in the order in which it happens.
 
     start   certificates, storage, app, listeners, kubeconfig; ready as soon as the storage answers
-    stop    not ready any more, delay, no new connections, streams end, requests finish, connections and storage close
+            controllers, if any, work from then on
+    stop    not ready any more, delay, no new connections, streams end, requests finish, controllers stop, connections
+            and storage close
 
 Must hold: what was started is stopped, whatever fails between; nothing outlives `stop`, no task and no socket.
 """
@@ -10,6 +12,7 @@ import logging
 import ssl
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from apiserver import access, advertising, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
 from apiserver.backends import Backends
@@ -19,6 +22,7 @@ from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.deadlines import Deadlines
 from apiserver.filters.flow_control import FlowControl
 from apiserver.handlers import served
+from apiserver.handlers.served import ServedPaths
 from apiserver.listeners import Listener
 from apiserver.metrics import program
 from apiserver.metrics import storage as storage_metrics
@@ -36,6 +40,9 @@ from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
 from storage.tasks import Tasks
+
+if TYPE_CHECKING:
+    from apiserver.testing.bench import Bench
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +65,8 @@ class Server:
     insecure: Listener | None
     parts: app.Parts
     _stack: AsyncExitStack
+    _working: AsyncExitStack
+    """The controllers, while they run."""
 
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
@@ -66,7 +75,10 @@ class Server:
             await self.parts.clock.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
+        if self.parts.bench is not None:
+            await self.parts.bench.begin()
         self.parts.start_up.is_complete = True
+        await self._start_controllers()
 
     async def stop(self) -> None:
         """End everything, gracefully."""
@@ -76,7 +88,18 @@ class Server:
             listener.stop_accepting()
         self.parts.draining.begin()
         await self.parts.deadlines.wait_until_idle()
+        await self._working.aclose()
         await self._stack.aclose()
+
+    async def _start_controllers(self) -> None:
+        if not self.settings.controllers:
+            return
+        from apiserver.controllers.manager import Manager  # a server without controllers does without their code
+
+        authority = tls.authority(self.settings, self.pki).read_text()
+        manager = Manager(self.settings.controllers, self.parts.served, self.parts.clock, authority=authority)
+        self._working.push_async_callback(manager.close)
+        manager.start()
 
 
 async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
@@ -92,7 +115,7 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
         tasks.spawn(renewal.run(settings, context, url, clock), name="certificate renewal")
-        return Server(settings, url, pki, secure, insecure, parts, stack.pop_all())
+        return Server(settings, url, pki, secure, insecure, parts, stack.pop_all(), AsyncExitStack())
 
 
 async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack) -> app.Parts:
@@ -155,7 +178,17 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         requests=requests,
         definitions=definitions,
         upkeep=upkeep,
+        bench=_bench(settings, storage, resources, clock),
     )
+
+
+def _bench(settings: Settings, storage: StorageFactory, resources: ServedPaths, clock: Clock) -> "Bench | None":
+    if not settings.testing:
+        return None
+    from apiserver.testing import bench, rules  # a server that serves does without their code
+
+    given = rules.read(settings.testing_faults) if settings.testing_faults is not None else ()
+    return bench.Bench(storage, resources, clock, rules=given)
 
 
 async def _listen(parts: app.Parts, context: ssl.SSLContext, stack: AsyncExitStack) -> tuple[Listener, Listener | None]:

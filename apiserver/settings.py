@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.config import JsonDict
 
 from apiserver import port_range
+from apiserver.controllers import names as controller_names
 from apiserver.flags import Kind
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
 from registry import durations
@@ -174,6 +175,20 @@ class Settings(BaseModel):
         _LOCAL,
         0,
         "A port on 127.0.0.1 that serves plain HTTP without authentication or authorization, for curl. 0 is off.",
+    )
+    controllers: Strings = _flag(
+        _LOCAL,
+        (),
+        "The controllers to run in this process, as kube-controller-manager names them: '*' is all, 'foo' is the "
+        f"controller foo, '-foo' all but foo. All controllers: {', '.join(controller_names.ALL)}.",
+    )
+    testing: bool = _flag(
+        _LOCAL,
+        False,
+        "Serve /testing/: faults on the wire, snapshots of a store in memory, a record of requests. For tests alone.",
+    )
+    testing_faults: Path | None = _flag(
+        _LOCAL, None, "A file with the rules of faults that hold from the start. Only with --testing."
     )
     ready_file: Path | None = _flag(
         _LOCAL, None, "A file to write when the server is ready, and to remove when it stops."
@@ -549,6 +564,18 @@ class Settings(BaseModel):
             if (getattr(self, one) is None) != (getattr(self, other) is None):
                 names = (f"--{name.replace('_', '-')}" for name in (one, other))
                 raise ValueError(f"{' and '.join(names)} must be given together")
+        return self
+
+    @model_validator(mode="after")
+    def _check_controllers(self) -> Self:
+        for name in controller_names.unknown(self.controllers):
+            raise ValueError(f"{quote(name)} is not in the list of known controllers")
+        return self
+
+    @model_validator(mode="after")
+    def _check_testing(self) -> Self:
+        if self.testing_faults is not None and not self.testing:
+            raise ValueError("--testing-faults needs --testing")
         return self
 
     @model_validator(mode="after")

@@ -8,11 +8,11 @@ be told is told after `items` has changed, never in between; an object that nobo
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from storage.clock import Clock
 from storage.errors import StorageError
-from storage.interface import Storage, WatchBatch, WatchEvent, WatchEventType, WatchOptions
+from storage.interface import Watch, WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
 from storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
@@ -21,6 +21,13 @@ _PAUSE_SECONDS = 1.0
 """Between two tries to watch a storage that is not there."""
 
 T = TypeVar("T")
+
+
+class Watched(Protocol):
+    """What can be followed: a Storage, or what finds one."""
+
+    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch: ...
+
 
 Changed = Callable[[Collection[str]], None]
 """Hears the keys of what is new, changed or gone."""
@@ -33,7 +40,7 @@ def _nobody(_keys: Collection[str]) -> None:
 class Following(Generic[T]):
     """Reads a storage's objects with `read`, and calls `changed` when there is something new."""
 
-    def __init__(self, storage: Storage, read: Callable[[StoredObject], T], changed: Changed = _nobody) -> None:
+    def __init__(self, storage: Watched, read: Callable[[StoredObject], T], changed: Changed = _nobody) -> None:
         self._storage = storage
         self._read = read
         self._changed = changed

@@ -1,0 +1,20 @@
+"""The one list of controllers, by name; kube-controller-manager's names for the same work."""
+
+from collections.abc import Mapping
+
+from apiserver.controllers.cluster_roles import ClusterRoleAggregation
+from apiserver.controllers.controller import Controller
+from apiserver.controllers.garbage_collector import GarbageCollector
+from apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
+from apiserver.controllers.namespaces import NamespaceController
+
+CONTROLLERS: Mapping[str, type[Controller]] = {
+    one.name: one
+    for one in (
+        ClusterRoleAggregation,
+        GarbageCollector,
+        NamespaceController,
+        RootCertificatePublisher,
+        ServiceAccountController,
+    )
+}

@@ -1,0 +1,33 @@
+"""The names of controllers, and the grammar of --controllers: `*` is every one, `name` one more, `-name` one less.
+
+They are kube-controller-manager's names, for the same work. Pure, and imported by every server.
+"""
+
+from collections.abc import Iterable, Sequence
+
+ALL = (
+    "clusterrole-aggregation-controller",
+    "garbage-collector-controller",
+    "namespace-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+)
+EVERYTHING = "*"
+
+
+def unknown(given: Iterable[str]) -> Sequence[str]:
+    """What is no controller, of what was given."""
+    known = {EVERYTHING, *ALL}
+    return [name for name in given if name.removeprefix("-") not in known]
+
+
+def enabled(given: Sequence[str]) -> Sequence[str]:
+    """The controllers to run. What is said of a controller by name counts, and first of all what is said first."""
+    return [name for name in ALL if _is_enabled(name, given)]
+
+
+def _is_enabled(name: str, given: Sequence[str]) -> bool:
+    for said in given:
+        if said.removeprefix("-") == name:
+            return said == name
+    return EVERYTHING in given
