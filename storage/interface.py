@@ -68,6 +68,7 @@ class WatchOptions:
     allow_bookmarks: bool = False
     send_initial_events: bool = False
     recursive: bool = True
+    ends_in: float = 0.0
 
 
 class WatchEventType(Enum):

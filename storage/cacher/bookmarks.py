@@ -1,4 +1,5 @@
-"""Bookmarks: tells quiet watchers about once a minute how far they have come, so that they can come back there.
+"""Bookmarks: tells quiet watchers about once a minute, and shortly before their end, how far they have come, so that
+they can come back there.
 
 A bookmark that is only as new as the resource's last event is soon too old to come back to; so the store is asked for
 its progress shortly before one is due.
@@ -24,6 +25,9 @@ PERIOD_SECONDS = 60.0
 JITTER = 0.1
 """Each bookmark comes up to this share of the period early, so that those who started together do not stay together."""
 
+LAST_SECONDS = 2.0
+"""How long before its end a watch gets the last bookmark, to come back there with nothing to catch up on."""
+
 TICK_SECONDS = 1.0
 
 REQUEST_SECONDS = 10.0
@@ -45,7 +49,8 @@ class Bookmarks:
 
     def add(self, watcher: CacheWatcher) -> None:
         """Send bookmarks to this watcher until it ends."""
-        watcher.bookmark_due = self._next_due()
+        watcher.last_due = self._clock.monotonic() + watcher.ends_in - LAST_SECONDS
+        watcher.bookmark_due = self._next_due(watcher)
         self._readers.add(watcher)
         if not self._is_running:
             self._is_running = True
@@ -78,13 +83,14 @@ class Bookmarks:
         if not due:
             return
         for watcher in due:
-            watcher.bookmark_due = self._next_due()
+            watcher.bookmark_due = self._next_due(watcher)
         self._fanout.send_bookmark(due)
         self._sent += len(due)
 
-    def _next_due(self) -> float:
+    def _next_due(self, watcher: CacheWatcher) -> float:
+        now = self._clock.monotonic()
         period = PERIOD_SECONDS * random.uniform(1 - JITTER, 1)  # noqa: S311 - jitter, not a secret
-        return self._clock.monotonic() + period
+        return min(now + period, watcher.last_due) if now < watcher.last_due else now + period
 
     async def _ask_for_progress(self) -> None:
         try:

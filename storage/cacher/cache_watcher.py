@@ -21,7 +21,7 @@ class CacheWatcher:
     """The Watch that a client holds.
 
     initial: what is left of the state that comes before any change; the watcher's `revision` is the state's.
-    marks_initial: a bookmark ends the initial events.
+    marks_initial: a bookmark ends the initial events. bookmark_due, last_due: when the next bookmark is, and the last.
     group, feeding: where it is; neither before it has begun and after it has ended.
     """
 
@@ -29,10 +29,12 @@ class CacheWatcher:
         "_on_stop",
         "allows_bookmarks",
         "bookmark_due",
+        "ends_in",
         "feeding",
         "group",
         "initial",
         "is_ended",
+        "last_due",
         "marks_initial",
         "predicate",
         "revision",
@@ -50,7 +52,9 @@ class CacheWatcher:
         self.marks_initial = options.send_initial_events and options.allow_bookmarks
         self.revision = options.resource_version or 0
         self.initial: Iterator[StoredObject] | None = None
+        self.ends_in = options.ends_in
         self.bookmark_due = 0.0
+        self.last_due = 0.0
         self.group: Group | None = None
         self.feeding: asyncio.Task[None] | None = None
         self.is_ended = False

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from storage.cacher.bookmarks import PERIOD_SECONDS
+from storage.cacher.bookmarks import LAST_SECONDS, PERIOD_SECONDS
 from storage.cacher.cacher import Cacher
 from storage.clock import ManualClock
 from storage.interface import WatchEventType
@@ -36,6 +36,20 @@ async def test_a_quiet_watch_is_told_about_once_a_minute(cacher: Cacher, manual_
     assert early == []
     assert 5 <= len(bookmarks(watcher)) <= 7
     assert cacher.statistics()["watches"]["bookmarks"] == len(bookmarks(watcher))
+
+
+async def test_a_watch_is_told_shortly_before_its_end(cacher: Cacher, manual_clock: ManualClock) -> None:
+    created = await create(cacher, "a")
+    await cacher.wait_until_ready()
+    watcher = await Watcher.on(
+        cacher, resource_version=created.revision, allow_bookmarks=True, ends_in=PERIOD_SECONDS / 2
+    )
+
+    await pass_time(manual_clock, PERIOD_SECONDS / 2 - LAST_SECONDS - 1)
+    early = bookmarks(watcher)
+    await pass_time(manual_clock, LAST_SECONDS)
+
+    assert (early, bookmarks(watcher)) == ([], [created.revision])
 
 
 async def test_who_does_not_allow_bookmarks_gets_none(cacher: Cacher, manual_clock: ManualClock) -> None:
