@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import gc
+import json
 import pathlib
 import re
 import sys
@@ -27,6 +28,8 @@ import kubectl  # noqa: E402 - the recordings' own modules import each other by 
 import oracle  # noqa: E402
 
 AREAS = tuple(sorted(path.name.removesuffix(".json.gz") for path in (HERE / "cassettes").glob("*.json.gz")))
+KUBECTL = "kubectl"
+"""The name that the sessions of kubectl have as an area."""
 WAITING = HERE / "WAITING.md"
 KNOWN_DIFFERENCES = HERE / "KNOWN_DIFFERENCES.md"
 KUBECTL_SESSIONS = HERE / "kubectl" / "sessions.json"
@@ -39,8 +42,13 @@ Ledger = dict[tuple[str, str], tuple[set[int], str]]
 _ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *(\d[\d,\s-]*?) *\| *([^|]+?) *\|$", re.MULTILINE)
 
 
-def replay(url: str, area: str, *, jobs: int = 8, only: str = "") -> Steps:
-    """Play one area. Scenarios that touch what all share run alone."""
+def play(url: str, area: str, *, only: str = "") -> Steps:
+    """Play one area of the requests, or the commands of kubectl."""
+    return replay_kubectl(url, only=only) if area == KUBECTL else replay(url, area, only=only)
+
+
+def replay(url: str, area: str, *, jobs: int = 16, only: str = "") -> Steps:
+    """Play one area of the requests. Scenarios that touch what all share run alone; the others mostly wait."""
     scenarios = [scenario for scenario in scenarios_of(area) if re.search(only, scenario["name"])]
     together = [scenario for scenario in scenarios if not oracle.alone(scenario)]
     with _forgiving_the_player():
@@ -81,21 +89,35 @@ def _play(url: str, scenario: Mapping[str, Any]) -> list[list[str]]:
     return steps
 
 
-def replay_kubectl(url: str, *, only: str = "") -> Steps:
+def replay_kubectl(url: str, *, jobs: int = 4, only: str = "") -> Steps:
     """Play the kubectl sessions."""
-    outcomes = {}
-    for _, scenario in ((path, one) for path in kubectl.files([KUBECTL_SESSIONS]) for one in _load(path)):
-        if re.search(only, scenario["name"]):
-            got = kubectl.session(url, scenario)
-            outcomes[scenario["name"]] = [
-                [f"{step['cmd']}: {line}" for line in oracle.differences(step["expect"], one)]
-                for step, one in zip(scenario["steps"], got, strict=True)
-            ]
-    return outcomes
+    sessions = [session for session in kubectl_sessions() if re.search(only, session["name"])]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        outcomes = list(pool.map(lambda one: _play_session(url, one), sessions))
+    return dict(zip([session["name"] for session in sessions], outcomes, strict=True))
 
 
-def _load(path: pathlib.Path) -> Any:
-    return kubectl.json.loads(path.read_text())
+def kubectl_sessions() -> Sequence[Mapping[str, Any]]:
+    """The recorded commands and what they printed."""
+    sessions: Sequence[Mapping[str, Any]] = json.loads(KUBECTL_SESSIONS.read_text())
+    return sessions
+
+
+def _play_session(url: str, session: Mapping[str, Any]) -> list[list[str]]:
+    return [
+        [f"{step['cmd']}: {line}" for line in oracle.differences(step["expect"], got)]
+        for step, got in zip(session["steps"], kubectl.session(url, session), strict=True)
+    ]
+
+
+def count_steps(area: str) -> int:
+    """How many steps of an area are compared."""
+    recorded = kubectl_sessions() if area == KUBECTL else scenarios_of(area)
+    return sum(_compared(scenario["steps"]) for scenario in recorded)
+
+
+def _compared(steps: Iterable[Mapping[str, Any]]) -> int:
+    return sum(("expect" in step) + _compared(step.get("during", ())) for step in steps)
 
 
 def read_ledger(path: pathlib.Path) -> Ledger:
@@ -128,6 +150,33 @@ def differing(outcomes: Steps) -> dict[str, set[int]]:
     """The steps of each scenario that are not the same."""
     found = {name: {number for number, lines in enumerate(steps) if lines} for name, steps in outcomes.items()}
     return {name: numbers for name, numbers in found.items() if numbers}
+
+
+def unlisted(area: str, outcomes: Steps) -> list[str]:
+    """What differs and stands in no ledger: mend it, or list it with its reason."""
+    listed = _listed(area)
+    return [
+        f"{scenario} step {number}: {line}"
+        for scenario, numbers in differing(outcomes).items()
+        for number in sorted(numbers - listed.get(scenario, set()))
+        for line in outcomes[scenario][number][:4]
+    ]
+
+
+def mended(area: str, outcomes: Steps) -> list[str]:
+    """What stands in a ledger and does not differ: take it off."""
+    different = differing(outcomes)
+    over = {name: numbers - different.get(name, set()) for name, numbers in _listed(area).items()}
+    return [f"{name} steps {show_steps(numbers)}" for name, numbers in over.items() if numbers]
+
+
+def _listed(area: str) -> dict[str, set[int]]:
+    listed: dict[str, set[int]] = {}
+    for ledger in (WAITING, KNOWN_DIFFERENCES):
+        for (of_area, scenario), (numbers, _) in read_ledger(ledger).items():
+            if of_area == area:
+                listed.setdefault(scenario, set()).update(numbers)
+    return listed
 
 
 def update_waiting(area: str, outcomes: Steps) -> None:
@@ -175,17 +224,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--update", action="store_true", help="rewrite WAITING.md")
     parser.add_argument("--only", default="", help="regular expression on scenario names")
     parser.add_argument("--show", type=int, default=5, help="how many differing scenarios to show")
-    parser.add_argument("areas", nargs="*", default=[*AREAS, "kubectl"])
+    parser.add_argument("areas", nargs="*", default=[*AREAS, KUBECTL])
     options = parser.parse_args(arguments)
     for area in options.areas:
-        play = (
-            replay_kubectl(options.url, only=options.only)
-            if area == "kubectl"
-            else replay(options.url, area, only=options.only)
-        )
-        _print(area, play, shown=options.show)
+        outcomes = play(options.url, area, only=options.only)
+        _print(area, outcomes, shown=options.show)
         if options.update:
-            update_waiting(area, play)
+            update_waiting(area, outcomes)
 
 
 if __name__ == "__main__":

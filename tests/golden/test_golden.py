@@ -1,58 +1,39 @@
 """What a real kube-apiserver answered, against our answers: nothing that was right may go wrong unseen."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests import program
-from tests.golden import replay
-
-FLAGS = (
-    "--authorization-mode=RBAC",
-    "--service-cluster-ip-range=10.0.0.0/24",
-    f"--token-auth-file={replay.HERE / 'tokens.csv'}",
-    "--disable-admission-plugins=ServiceAccount",
-)
-REPLAYED = ("crud", "discovery", "listwatch")
+from tests.golden import replay, servers
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory: Path = tmp_path_factory.mktemp("golden")
-    with program.running(directory, *FLAGS) as started:
-        yield started.url
+    with servers.running(tmp_path_factory.mktemp("golden")) as address:
+        yield address
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("area", REPLAYED)
+@pytest.mark.parametrize("area", replay.AREAS)
 def test_recorded_steps_are_answered_alike_but_for_the_listed_ones(url: str, area: str) -> None:
-    listed = _listed(area)
+    outcomes = replay.play(url, area)
 
-    different = replay.differing(replay.replay(url, area))
-
-    assert _beyond(different, listed) == {}, "answered right before, or new: mend it, or list it with its reason"
-    assert _beyond(listed, different) == {}, "answered right now: take it off the list"
+    assert replay.unlisted(area, outcomes) == []
+    assert replay.mended(area, outcomes) == []
 
 
-@pytest.mark.parametrize("area", REPLAYED)
+@pytest.mark.parametrize("area", [*replay.AREAS, replay.KUBECTL])
 def test_known_differences_are_one_in_a_hundred_at_the_most(area: str) -> None:
-    steps = sum(len(scenario["steps"]) for scenario in replay.scenarios_of(area))
-
     known = replay.read_ledger(replay.KNOWN_DIFFERENCES)
 
-    assert sum(len(numbers) for key, (numbers, _) in known.items() if key[0] == area) <= steps / 100
+    differences = sum(len(numbers) for (of_area, _), (numbers, _) in known.items() if of_area == area)
+
+    assert differences <= replay.count_steps(area) / 100
 
 
-def _listed(area: str) -> dict[str, set[int]]:
-    listed: dict[str, set[int]] = {}
-    for ledger in (replay.WAITING, replay.KNOWN_DIFFERENCES):
-        for (of_area, scenario), (numbers, _) in replay.read_ledger(ledger).items():
-            if of_area == area:
-                listed.setdefault(scenario, set()).update(numbers)
-    return listed
+def test_ledgers_list_recorded_scenarios_only() -> None:
+    recorded = {(area, scenario["name"]) for area in replay.AREAS for scenario in replay.scenarios_of(area)}
+    recorded |= {(replay.KUBECTL, session["name"]) for session in replay.kubectl_sessions()}
 
+    listed = replay.read_ledger(replay.WAITING).keys() | replay.read_ledger(replay.KNOWN_DIFFERENCES).keys()
 
-def _beyond(some: dict[str, set[int]], others: dict[str, set[int]]) -> dict[str, str]:
-    beyond = {name: numbers - others.get(name, set()) for name, numbers in some.items()}
-    return {name: replay.show_steps(numbers) for name, numbers in beyond.items() if numbers}
+    assert listed <= recorded
