@@ -90,7 +90,48 @@ class BuiltinForm:
 
     def _typed(self, obj: Object) -> Object:
         printed = self._type.canonical(obj)
-        return typed(self.kind, {name: part for name, part in printed.items() if name not in {"kind", "apiVersion"}})
+        return typed(self.kind, {name: part for name, part in printed.items() if name not in _TYPE})
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsForm:
+    """The options of a connection, which no schema describes: as they are, without what says nothing."""
+
+    resource: GroupResource
+    version: str
+    kind: GroupVersionKind
+
+    def has(self, subresource: str) -> bool:
+        """They belong to one."""
+        return True
+
+    async def shown(self, hub: Object) -> Object:
+        return self.defaulted(hub)
+
+    def parsed(self, value: Object) -> Object:
+        return self.defaulted(value)
+
+    def defaulted(self, obj: Object) -> Object:
+        always = dict.fromkeys(_NEVER_LEFT_OUT.get(self.kind.kind, ()))
+        said = {name: value for name, value in obj.items() if value}
+        return typed(self.kind, {**always, **said})
+
+    async def hub(self, obj: Object) -> Object:
+        return {name: value for name, value in obj.items() if name not in _TYPE}
+
+
+_TYPE = frozenset({"kind", "apiVersion"})
+_OPTIONS = frozenset(
+    {
+        "NodeProxyOptions",
+        "PodAttachOptions",
+        "PodExecOptions",
+        "PodPortForwardOptions",
+        "PodProxyOptions",
+        "ServiceProxyOptions",
+    }
+)
+_NEVER_LEFT_OUT = {"PodExecOptions": ("command",)}
 
 
 def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[Form]:
@@ -101,13 +142,16 @@ def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[
 
 def _of_version(kind: Kind, version: str, types: Catalog) -> Form:
     plain = _plain(kind.resource, version, GroupVersionKind(kind.group, version, kind.kind), types)
+    assert isinstance(plain, BuiltinForm)
     view = replace(plain.view, conversion=kind.conversions.get(version), default=kind.strategy.default)
     return replace(plain, view=view)
 
 
 @lru_cache(maxsize=1024)
-def _plain(resource: GroupResource, version: str, kind: GroupVersionKind, types: Catalog) -> BuiltinForm:
+def _plain(resource: GroupResource, version: str, kind: GroupVersionKind, types: Catalog) -> BuiltinForm | OptionsForm:
     """The form of what looks the same wherever it is: a Scale, a Binding, the options of a connection."""
+    if kind.kind in _OPTIONS:
+        return OptionsForm(resource, version, kind)
 
     def find_type() -> ObjectType:
         return types.type_for(kind.group, kind.version, kind.kind)

@@ -2,8 +2,7 @@
 
 import asyncio
 import base64
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,36 +12,13 @@ from aiohttp import web
 
 from apiserver.webhook_client import ServiceAddress, WebhookClient
 from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
+from tests.apiserver.webhook_servers import trusted, webhook
 from tests.storage.kv.certificates import Authority
-
-Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@asynccontextmanager
-async def webhook(authority: Authority, handle: Handle, names: Sequence[str] = ()) -> AsyncIterator[str]:
-    """The URL of a webhook."""
-    files = authority.issue("webhook", names)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(files.certificate, files.key)
-    runner = web.ServerRunner(web.Server(handle))  # type: ignore[arg-type]
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    try:
-        assert site._server is not None
-        port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-        yield f"https://127.0.0.1:{port}/convert"
-    finally:
-        await runner.cleanup()
 
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
-
-
-def trusted(authority: Authority) -> str:
-    return base64.b64encode(authority.file.read_bytes()).decode()
 
 
 async def nowhere(namespace: str, name: str) -> str:

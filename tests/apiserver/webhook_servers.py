@@ -1,0 +1,35 @@
+"""Webhooks for tests: real HTTPS servers on loopback, in this process."""
+
+import base64
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from tests.storage.kv.certificates import Authority
+
+Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def webhook(authority: Authority, handle: Handle, names: Sequence[str] = ()) -> AsyncIterator[str]:
+    """The URL of a webhook."""
+    files = authority.issue("webhook", names)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.certificate, files.key)
+    runner = web.ServerRunner(web.Server(handle))  # type: ignore[arg-type]
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
+    await site.start()
+    try:
+        assert site._server is not None
+        port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+        yield f"https://127.0.0.1:{port}/convert"
+    finally:
+        await runner.cleanup()
+
+
+def trusted(authority: Authority) -> str:
+    """The bundle of who trusts an authority."""
+    return base64.b64encode(authority.file.read_bytes()).decode()
