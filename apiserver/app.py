@@ -6,6 +6,7 @@ read, counted or decided about a request outside of this list.
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from apiserver.access import Access
 from apiserver.backends import Backends
@@ -52,6 +53,9 @@ from registry.customresources.controller import Controller
 from registry.schema import builtin
 from storage.clock import Clock
 
+if TYPE_CHECKING:
+    from apiserver.testing.bench import Bench
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
@@ -71,6 +75,8 @@ class Parts:
     requests: RequestMetrics
     definitions: Controller
     upkeep: Upkeep
+    bench: "Bench | None" = None
+    """What a server has that was started for testing."""
 
 
 def routes(parts: Parts) -> Routes:
@@ -106,6 +112,7 @@ def routes(parts: Parts) -> Routes:
             **documents.prefixes,
             **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),
+            **(parts.bench.prefixes() if parts.bench is not None else {}),
         },
     )
 
@@ -130,6 +137,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(parts.flow_control.with_limits, on_refused=partial(parts.requests.terminated, code=429)),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=parts.clock),
+        *(parts.bench.filters() if parts.bench is not None else ()),
     ]
 
 

@@ -6,7 +6,7 @@ costs nothing. (A NamedTuple: four are made for each request, in half of the tim
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import web
 
@@ -15,6 +15,10 @@ from apiserver.urls import NO_QUERY, Query
 from apiserver.warning_headers import Warnings
 from registry.access.users import ANONYMOUS, UserInfo
 from registry.flowcontrol.classification import Flow
+from storage.interface import WatchSink
+
+if TYPE_CHECKING:
+    from apiserver.streams import WatchStream
 
 
 class RequestContext(NamedTuple):
@@ -23,6 +27,7 @@ class RequestContext(NamedTuple):
     received, deadline: on the clock's monotonic scale; a deadline of 0 is none.
     path: decoded. user: ANONYMOUS until authentication has run. warnings: the one part that grows.
     flow: None until flow control has looked, and when there is nothing to know.
+    fault: what goes wrong on purpose, for the answer to say. sink_of: what stands before the stream of a watch.
     """
 
     audit_id: str
@@ -34,7 +39,12 @@ class RequestContext(NamedTuple):
     user: UserInfo = ANONYMOUS
     deadline: float = 0.0
     flow: Flow | None = None
+    fault: str = ""
+    sink_of: "SinkOf | None" = None
 
+
+SinkOf = Callable[["WatchStream"], WatchSink]
+"""Takes the stream of a watch, and gives what the watch delivers to."""
 
 Handler = Callable[[web.BaseRequest, RequestContext], Awaitable[web.StreamResponse]]
 Filter = Callable[[Handler], Handler]

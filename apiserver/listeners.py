@@ -52,6 +52,11 @@ class Listener:
         self._server.close()
         self._connections.close_when_idle()
 
+    def abort(self) -> None:
+        """Break every connection now, whatever it is doing."""
+        self.stop_accepting()
+        self._connections.abort()
+
     async def close(self, grace: float) -> None:
         """Give requests the grace to end, then end them, and close every connection."""
         self.stop_accepting()

@@ -11,9 +11,8 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable
 
-from apiserver import files, server
+from apiserver import files, loops, server
 from apiserver.server import Server
 from apiserver.settings import Settings
 from storage.errors import StorageError
@@ -23,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 def run(settings: Settings) -> int:
     """Serve until a signal. Returns the exit code."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loops.factory()) as runner:
         return runner.run(_serve(settings))
 
 
@@ -73,12 +72,3 @@ def _stop_on_signals() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal, number)
     return stop
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    new_loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return new_loop

@@ -20,6 +20,7 @@ from registry.schema import builtin
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 NOSNIFF = "X-Content-Type-Options"
+FAULT = "X-Injected-Fault"
 _FLOW_SCHEMA = "X-Kubernetes-Pf-Flowschema-Uid"
 _PRIORITY_LEVEL = "X-Kubernetes-Pf-Prioritylevel-Uid"
 _CACHE_CONTROL = "no-cache, private"
@@ -35,6 +36,8 @@ def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
     )
     if context.flow is not None:
         fields[_FLOW_SCHEMA], fields[_PRIORITY_LEVEL] = context.flow
+    if context.fault:
+        fields[FAULT] = context.fault
     for warning in context.warnings.headers():
         fields.add(hdrs.WARNING, warning)
     return fields

@@ -84,6 +84,12 @@ class WatchStream:
         self._write(self._frames.failure(failure))
         self._over.set()
 
+    def cut(self) -> None:
+        """Break the connection."""
+        if self._request.transport is not None:
+            self._request.transport.abort()
+        self._over.set()
+
     async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
         """Send what comes until the watch ends, the time is up, the client goes or the server drains."""
         async with AsyncExitStack() as stack:

@@ -43,6 +43,9 @@ logger = logging.getLogger(__name__)
 EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
 """What kube-apiserver does not cache: written all the time, read by people."""
 
+_NO_OBJECT = "-"
+"""A key that no object has: names begin with a letter or a digit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig:
@@ -135,6 +138,15 @@ class StorageFactory:
         """
         return self._storages.pop((resource.group, resource.resource, resource.view), None)
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether everything is in the one store in memory, which can take snapshots."""
+        return self._config.etcd is None and self._config.data_dir is None and not self._config.overrides
+
+    async def current_revision(self) -> int:
+        """The revision of the main store."""
+        return await self._backend(()).kv.current_revision()
+
     def snapshot(self) -> Snapshot:
         """All that is stored now, of a store in memory. Raises InvalidOptions."""
         return self._memory.snapshot()
@@ -142,7 +154,8 @@ class StorageFactory:
     async def restore(self, wanted: Snapshot) -> int:
         """Hold what the snapshot does; when this returns, no read shows anything else. Raises InvalidOptions."""
         revision = self._memory.restore(wanted)
-        await asyncio.gather(*(_wait_until(storage, revision) for storage in self._storages.values()))
+        cachers = (storage for storage in self._storages.values() if isinstance(storage, Cacher))
+        await asyncio.gather(*(_wait_until(cacher, revision) for cacher in cachers))
         return revision
 
     @property
@@ -175,7 +188,7 @@ class StorageFactory:
         from storage.kv.memory import MemoryKV
 
         kv = self._backend(()).kv
-        if not isinstance(kv, MemoryKV) or len(self._backends) > 1:
+        if not (self.is_in_memory and isinstance(kv, MemoryKV)):
             raise InvalidOptions("only a store in memory can be put back to an earlier state")
         return kv
 
@@ -256,10 +269,10 @@ class StorageFactory:
             raise BaseExceptionGroup("storages failed to close", raised)
 
 
-async def _wait_until(storage: Storage, revision: int) -> None:
-    """Return when no read of a storage is older than the revision."""
+async def _wait_until(cacher: Cacher, revision: int) -> None:
+    """Return when no read of a cache is older than the revision."""
     with contextlib.suppress(KeyNotFound):
-        await storage.get("", resource_version=revision)
+        await cacher.get(_NO_OBJECT, resource_version=revision)
 
 
 async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:

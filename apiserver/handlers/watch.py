@@ -1,6 +1,7 @@
 """watch: changes as they happen, over one long answer."""
 
 import random
+from dataclasses import replace
 
 from aiohttp import hdrs, web
 
@@ -36,10 +37,11 @@ async def handle(
     wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request))
     frames = frames_of(served, transforms.of(chosen, context.query), wire)
     resource_request = rest_request(context, served)
-    options = await _settled(served, resource_request, selected)
+    options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     stream = streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
+    sink = stream if context.sink_of is None else context.sink_of(stream)
     try:
-        watch = await served.storage.watch(resource_request, options, stream, name="")
+        watch = await served.storage.watch(resource_request, options, sink, name="")
     except errors.Expired as exc:
         stream.fail(exc)
         return await stream.run(seconds, draining)

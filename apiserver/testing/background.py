@@ -1,0 +1,94 @@
+"""Background: an event loop in a thread of its own, and a server on it from start to stop.
+
+The thread of a test may block, sleep or run loops as it likes: the server goes on. Must hold: when `ended` is done,
+loop, sockets and tasks are gone; what fails in the start is raised by `started`.
+"""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from apiserver import loops, server
+from apiserver.server import Server
+from apiserver.settings import Settings
+from storage.clock import Clock
+
+T = TypeVar("T")
+
+Prepare = Callable[[Server], Awaitable[None]]
+"""Runs when a server listens and is not ready yet."""
+
+
+class Background:
+    """Runs one server."""
+
+    def __init__(self, settings: Settings, clock: Clock | None, prepare: Prepare) -> None:
+        self.started: Future[Server] = Future()
+        """The server, when it is ready."""
+        self.ended: Future[None] = Future()
+        self._settings = settings
+        self._clock = clock
+        self._prepare = prepare
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._main, name="apiserver", daemon=True)
+
+    def start(self) -> None:
+        """Begin, and do not wait."""
+        self._thread.start()
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something on the server's loop and wait for what it returns."""
+        if self._loop is None:
+            work.close()
+            raise RuntimeError("the server does not run")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def stop(self) -> None:
+        """Begin to end, and do not wait. Safe to call twice."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # it ends by itself just now
+                loop.call_soon_threadsafe(self._stopping.set)
+
+    def join(self) -> None:
+        """Wait until the thread is gone, too."""
+        self._thread.join()
+
+    def _main(self) -> None:
+        try:
+            with asyncio.Runner(loop_factory=loops.factory()) as runner:
+                self._loop = runner.get_loop()
+                runner.run(self._serve())
+        except BaseException as exc:  # noqa: BLE001 - raised where the end is waited for
+            self._loop = None
+            self.ended.set_exception(exc)
+        else:
+            self._loop = None
+            self.ended.set_result(None)
+
+    async def _serve(self) -> None:
+        try:
+            running = await server.start(self._settings, clock=self._clock)
+        except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
+            self.started.set_exception(exc)
+            return
+        try:
+            if await self._is_begun(running):
+                await self._stopping.wait()
+        finally:
+            running.secure.abort()
+            await running.stop()
+
+    async def _is_begun(self, running: Server) -> bool:
+        try:
+            await self._prepare(running)
+            await running.wait_until_ready()
+        except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
+            self.started.set_exception(exc)
+            return False
+        self.started.set_result(running)
+        return True

@@ -1,0 +1,88 @@
+"""Bench: what a server has that was started for testing: faults, a record of requests, states to go back to.
+
+Lives on the server's event loop. Must hold: going back to a state never goes back in versions, and ends with every
+cache showing that state.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from apiserver.context import Filter, Handler
+from apiserver.filters.faults import FaultFilter
+from apiserver.handlers.served import ServedPaths
+from apiserver.testing.endpoints import Endpoints
+from apiserver.testing.faults import Active, Faults
+from apiserver.testing.requests import Requests
+from apiserver.testing.rules import Fault, Rule
+from storage.clock import Clock
+from storage.factory import StorageFactory
+from storage.kv.snapshot import Snapshot
+
+PREFIX = "/testing/"
+
+
+class Bench:
+    """Of one server."""
+
+    def __init__(self, storage: StorageFactory, served: ServedPaths, clock: Clock, *, rules: Sequence[Rule]) -> None:
+        self.faults = Faults()
+        self.requests = Requests(clock)
+        self.snapshots: dict[str, Snapshot] = {}
+        self._clean: Snapshot | None = None
+        self._storage = storage
+        self._filter = FaultFilter(self.faults, served, clock)
+        self._rules = rules
+
+    async def begin(self) -> None:
+        """The server has made all that it makes by itself: this is the state of a new one."""
+        if self._storage.is_in_memory:
+            self._clean = self._storage.snapshot()
+        for rule in self._rules:
+            await self.inject(rule)
+
+    def filters(self) -> Sequence[Filter]:
+        """What stands before the handlers."""
+        return (self.requests.with_recording, self._filter.with_faults)
+
+    def prefixes(self) -> Mapping[str, Handler]:
+        """What the bench serves."""
+        return {PREFIX: Endpoints(self).handle}
+
+    async def inject(self, rule: Rule) -> Active:
+        """Let a rule hold. Stale reads of no version in particular are reads of now. Raises ValueError."""
+        if rule.fault is Fault.STALE and rule.version is None:
+            rule = rule.model_copy(update={"version": await self._storage.current_revision()})
+        return self.faults.add(rule)
+
+    async def withdraw(self, active: Active) -> None:
+        """Let a rule hold no more, if it still does."""
+        if active in self.faults.active:
+            self.faults.remove(active.rule.id)
+
+    async def snapshot(self) -> Snapshot:
+        """The present state. Raises InvalidOptions when it is not kept in memory."""
+        return self._storage.snapshot()
+
+    async def restore(self, snapshot: Snapshot) -> int:
+        """Go back to a state; the revision by which that is so. Raises InvalidOptions."""
+        return await self._storage.restore(snapshot)
+
+    async def reset(self) -> int:
+        """Be as a new server is: state, faults and record."""
+        self.faults.clear()
+        self.requests.clear()
+        return await self._storage.restore(self._clean if self._clean is not None else self._storage.snapshot())
+
+    async def keep(self) -> None:
+        """Take the present state for that of a new server."""
+        self._clean = self._storage.snapshot()
+
+    def statistics(self) -> Mapping[str, Any]:
+        """How much is held, for people."""
+        return {
+            "faults": [{**one.rule.model_dump(mode="json"), "injected": one.injected} for one in self.faults.active],
+            "snapshots": {
+                name: {"objects": len(one), "revision": one.revision} for name, one in self.snapshots.items()
+            },
+            "requests": self.requests.count,
+        }

@@ -1,0 +1,49 @@
+"""Client: what a test server's own tools ask of it, over HTTPS like everybody, blocking.
+
+A connection for each call's thread would be wasted: calls come one after the other, from where the server is used.
+"""
+
+import http.client
+import json
+import ssl
+from types import TracebackType
+from typing import Any, Self
+
+_SECONDS = 60
+
+
+class Refused(Exception):
+    """The server has answered with an error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status}: {message}")
+        self.status = status
+
+
+class Client:
+    """One connection as administrator."""
+
+    def __init__(self, port: int, tls: ssl.SSLContext, token: str) -> None:
+        self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls, timeout=_SECONDS)
+        self._token = token
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def request(
+        self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
+    ) -> dict[str, Any]:
+        """The answer to one request. Raises Refused."""
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": content_type}
+        text = json.dumps(body).encode() if body is not None else None
+        self._connection.request(method, path, text, headers)
+        response = self._connection.getresponse()
+        answer: dict[str, Any] = json.loads(response.read())
+        if response.status >= http.client.BAD_REQUEST:
+            raise Refused(response.status, answer.get("message", ""))
+        return answer

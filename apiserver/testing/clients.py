@@ -1,0 +1,55 @@
+"""Clients: the libraries that people use, each connected to one server as its administrator.
+
+Imports a library when somebody asks for it. Must hold: no environment variable and no configuration of this machine
+counts; closing a client is its user's duty, as its library says.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """Of one server. What is returned belongs to the library that the method is called after."""
+
+    url: str
+    kubeconfig: Path
+    ca: Path
+    token: str
+
+    def kubernetes(self) -> Any:
+        """An ApiClient of the official client."""
+        return import_module("kubernetes.config").new_client_from_config(config_file=str(self.kubeconfig))
+
+    async def kubernetes_asyncio(self) -> Any:
+        """An ApiClient of the asynchronous one."""
+        return await import_module("kubernetes_asyncio.config").new_client_from_config(config_file=str(self.kubeconfig))
+
+    def kr8s(self) -> Any:
+        """An Api of kr8s, for code without asyncio."""
+        return import_module("kr8s").api(kubeconfig=str(self.kubeconfig))
+
+    async def kr8s_asyncio(self) -> Any:
+        """An Api of kr8s."""
+        return await import_module("kr8s.asyncio").api(kubeconfig=str(self.kubeconfig))
+
+    def lightkube(self) -> Any:
+        """A Client of lightkube."""
+        config = import_module("lightkube").KubeConfig.from_file(str(self.kubeconfig))
+        return import_module("lightkube").Client(config=config)
+
+    def lightkube_asyncio(self) -> Any:
+        """An AsyncClient of lightkube."""
+        config = import_module("lightkube").KubeConfig.from_file(str(self.kubeconfig))
+        return import_module("lightkube").AsyncClient(config=config)
+
+    def pykube(self) -> Any:
+        """An HTTPClient of pykube-ng."""
+        pykube = import_module("pykube")
+        return pykube.HTTPClient(pykube.KubeConfig.from_file(str(self.kubeconfig)))
+
+    def kopf(self) -> Any:
+        """What a handler of kopf's `on.login` returns."""
+        return import_module("kopf").ConnectionInfo(server=self.url, ca_path=str(self.ca), token=self.token)

@@ -1,0 +1,118 @@
+"""/testing: the bench over HTTP, for tests in any language.
+
+    GET, POST, DELETE  /testing/faults                    the rules; add some (YAML or JSON); take all back
+    DELETE             /testing/faults/ID
+    GET                /testing/snapshots
+    PUT, DELETE        /testing/snapshots/NAME            make or replace one; forget it
+    POST               /testing/snapshots/NAME/restore
+    POST               /testing/reset                     be as a new server is
+    GET                /testing/requests?verb=patch&...   what clients have asked for
+    GET                /testing/
+
+Authorization has said yes before: with RBAC, to system:masters and to whom a role names these paths. Must hold: nobody
+who has not said who he is gets in.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from apiserver import bodies, responses
+from apiserver.context import RequestContext
+from apiserver.testing import rules
+from apiserver.testing.requests import Seen
+from registry import errors
+from registry.access.users import ANONYMOUS
+from storage.errors import InvalidOptions
+
+if TYPE_CHECKING:
+    from apiserver.testing.bench import Bench
+
+Answer = dict[str, Any]
+_Do = Callable[[web.BaseRequest, RequestContext, Sequence[str]], Awaitable[Answer]]
+_FIELDS = frozenset(Seen.__dataclass_fields__)
+
+
+@contextmanager
+def _known(name: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyError:
+        raise errors.BadRequest(f"there is no {name!r}") from None
+
+
+class Endpoints:
+    """Of one bench."""
+
+    def __init__(self, bench: "Bench") -> None:
+        self._bench = bench
+        self._actions: Mapping[tuple[str, ...], _Do] = {
+            ("GET", ""): self._show,
+            ("GET", "faults"): self._show,
+            ("POST", "faults"): self._inject,
+            ("DELETE", "faults"): self._clear,
+            ("DELETE", "faults", "*"): self._remove,
+            ("GET", "snapshots"): self._show,
+            ("PUT", "snapshots", "*"): self._snapshot,
+            ("DELETE", "snapshots", "*"): self._forget,
+            ("POST", "snapshots", "*", "restore"): self._restore,
+            ("POST", "reset"): self._reset,
+            ("GET", "requests"): self._requests,
+        }
+
+    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Do what method and path say."""
+        if context.user == ANONYMOUS:
+            raise errors.Unauthorized
+        parts = context.path.split("/")[2:]
+        pattern = tuple("*" if place == 1 else part for place, part in enumerate(parts))
+        act = self._actions.get((request.method, *pattern))
+        if act is None:
+            known = any(action[1:] == pattern for action in self._actions)
+            raise errors.RouteMethodNotAllowed if known else errors.RouteNotFound
+        try:
+            return responses.json(request, context, await act(request, context, parts))
+        except (InvalidOptions, ValueError) as exc:
+            raise errors.BadRequest(str(exc)) from exc
+
+    async def _show(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
+        return dict(self._bench.statistics())
+
+    async def _inject(self, request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
+        wanted = rules.parse(await bodies.read(request), "the body")
+        return {"faults": [(await self._bench.inject(rule)).rule.model_dump(mode="json") for rule in wanted]}
+
+    async def _clear(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
+        self._bench.faults.clear()
+        return {}
+
+    async def _remove(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
+        with _known(parts[1]):
+            removed = self._bench.faults.remove(parts[1])
+        return {**removed.rule.model_dump(mode="json"), "injected": removed.injected}
+
+    async def _snapshot(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
+        made = self._bench.snapshots[parts[1]] = await self._bench.snapshot()
+        return {"objects": len(made), "revision": made.revision}
+
+    async def _forget(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
+        with _known(parts[1]):
+            del self._bench.snapshots[parts[1]]
+        return {}
+
+    async def _restore(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
+        with _known(parts[1]):
+            wanted = self._bench.snapshots[parts[1]]
+        return {"revision": await self._bench.restore(wanted)}
+
+    async def _reset(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
+        return {"revision": await self._bench.reset()}
+
+    async def _requests(self, _request: web.BaseRequest, context: RequestContext, _parts: Sequence[str]) -> Answer:
+        patterns = {name: values[0] for name, values in context.query.items() if values}
+        if unknown := sorted(patterns.keys() - _FIELDS):
+            raise errors.BadRequest(f"unknown fields: {', '.join(unknown)}")
+        return {"requests": [asdict(one) for one in self._bench.requests.selected(patterns)]}

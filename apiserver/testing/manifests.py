@@ -1,0 +1,125 @@
+"""Manifests: objects from files, folders and texts, put into a server as `kubectl apply --server-side` does.
+
+Namespaces and definitions go first, whatever the order of the files; objects of a definition wait until it is served.
+Must hold: an object that cannot be put is named in the error, with the file that it comes from.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import yaml
+
+from apiserver.testing.client import Client, Refused
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SUFFIXES = (".yaml", ".yml", ".json")
+_APPLY = "application/apply-patch+yaml"
+_QUERY = "?fieldManager=apiserver-testing&force=true"
+_FIRST = ("Namespace", "CustomResourceDefinition")
+_DEFINITION = "CustomResourceDefinition"
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_SECONDS = 10.0
+_PAUSE = 0.01
+
+Manifest = dict[str, Any]
+Source = Path | str | Manifest
+"""A file or folder; a text of YAML documents; an object."""
+
+
+class _Found(NamedTuple):
+    obj: Manifest
+    where: str
+
+
+def load(client: Client, sources: Iterable[Source]) -> Sequence[Manifest]:
+    """Put everything into the server, and give what came of it. Raises OSError, ValueError, Refused."""
+    found = [one for source in sources for one in _objects_of(source)]
+    found.sort(key=lambda one: _FIRST.index(one.obj["kind"]) if one.obj["kind"] in _FIRST else len(_FIRST))
+    loader = _Loader(client)
+    return [loader.put(one) for one in found]
+
+
+class _Loader:
+    """Knows where kinds are served, as far as it has asked."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._resources: dict[str, dict[str, tuple[str, bool]]] = {}
+
+    def put(self, one: _Found) -> Manifest:
+        obj = one.obj
+        try:
+            name = quote(obj["metadata"]["name"], safe="")
+            path = f"{self._collection(obj)}/{name}{_QUERY}"
+            made = self._client.request("PATCH", path, obj, content_type=_APPLY)
+            if obj["kind"] == _DEFINITION:
+                self._wait_until_served(name)
+            return made
+        except (Refused, KeyError, TimeoutError) as exc:
+            named = (obj.get("metadata") or {}).get("name", "without a name")
+            raise ValueError(f"{one.where}: {obj['kind']} {named}: {exc}") from exc
+
+    def _collection(self, obj: Manifest) -> str:
+        version = obj["apiVersion"]
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        plural, is_namespaced = self._resource(root, obj["kind"])
+        namespace = quote(obj["metadata"].get("namespace") or "default", safe="")
+        return f"{root}/namespaces/{namespace}/{plural}" if is_namespaced else f"{root}/{plural}"
+
+    def _resource(self, root: str, kind: str) -> tuple[str, bool]:
+        if root not in self._resources:
+            listed = self._client.request("GET", root)["resources"]
+            self._resources[root] = {
+                one["kind"]: (one["name"], one["namespaced"]) for one in listed if "/" not in one["name"]
+            }
+        return self._resources[root][kind]
+
+    def _wait_until_served(self, name: str) -> None:
+        ends = time.monotonic() + _SECONDS
+        while time.monotonic() < ends:
+            found = self._client.request("GET", f"{_DEFINITIONS}/{name}")
+            conditions = found.get("status", {}).get("conditions", ())
+            if any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
+                return
+            time.sleep(_PAUSE)
+        raise TimeoutError("it is not established")
+
+
+def _objects_of(source: Source) -> Iterator[_Found]:
+    if isinstance(source, dict):
+        yield from _flat(source, "the given object")
+    elif isinstance(source, str) and "\n" in source:
+        yield from _documents(source, "the given text")
+    else:
+        for path in _files(Path(source)):
+            yield from _documents(path.read_text(), str(path))
+
+
+def _files(path: Path) -> Sequence[Path]:
+    """A file, or those of a folder and the folders in it, in order of their names."""
+    if path.is_dir():
+        return [file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES and file.is_file()]
+    return [path]
+
+
+def _documents(text: str, where: str) -> Iterator[_Found]:
+    try:
+        for document in yaml.load_all(text, Loader=_LOADER):
+            if document is not None:
+                yield from _flat(document, where)
+    except yaml.YAMLError as exc:
+        raise ValueError(f"{where}: {exc}") from exc
+
+
+def _flat(document: Any, where: str) -> Iterator[_Found]:
+    """An object, or those of a list."""
+    if not isinstance(document, dict) or "kind" not in document or "apiVersion" not in document:
+        raise ValueError(f"{where}: a document is no Kubernetes object")
+    if document["kind"].endswith("List") and isinstance(document.get("items"), list):
+        for item in document["items"]:
+            yield from _flat(item, where)
+    else:
+        yield _Found(document, where)

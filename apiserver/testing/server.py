@@ -1,0 +1,269 @@
+"""Server: a real API server in the process of a test, with its own port, store and thread.
+
+    with Server() as server:
+        pods = server.clients.kubernetes()
+    async with Server(manifests=["deploy/crds"], controllers=("*",)) as server:
+        ...
+
+Must hold: everything is the server that people run, over a real socket with TLS; servers of one process share nothing
+but their keys; when it is stopped, nothing is left of it, no thread, no socket and no file.
+"""
+
+import asyncio
+import ssl
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from apiserver.server import Server as Running
+from apiserver.settings import Settings
+from apiserver.testing import manifests as loading
+from apiserver.testing import pki
+from apiserver.testing.background import Background
+from apiserver.testing.bench import Bench
+from apiserver.testing.client import Client
+from apiserver.testing.clients import Clients
+from apiserver.testing.faults import Active
+from apiserver.testing.manifests import Manifest, Source
+from apiserver.testing.requests import Requests
+from apiserver.testing.rules import Fault, Rule
+from storage.clock import Clock
+from storage.kv.snapshot import Snapshot
+
+_DEFAULTS: dict[str, Any] = {
+    "storage_backend": "memory",
+    "bind_address": "127.0.0.1",
+    "secure_port": 0,
+    "testing": True,
+}
+_WITHOUT_CONTROLLERS = ("ServiceAccount",)
+"""Admission that asks for what only a controller makes: without any, no pod could be created."""
+
+
+class Server:
+    """One server. Settings are those of the flags, by their names in Python: `authorization_mode=("RBAC",)`.
+
+    manifests: what it holds from the start, and after `reset`. snapshot: the state that it begins with. clock: its
+    time, for tests that hold it.
+    """
+
+    def __init__(
+        self,
+        *,
+        manifests: Sequence[Source] = (),
+        snapshot: Snapshot | None = None,
+        clock: Clock | None = None,
+        **settings: Any,
+    ) -> None:
+        self._manifests = manifests
+        self._snapshot = snapshot
+        self._clock = clock
+        self._given = settings
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._background: Background | None = None
+        self._running: Running | None = None
+        self._finalizer: weakref.finalize[Any, Server] | None = None
+
+    # Life
+
+    def start(self) -> Self:
+        """Return when the server is ready. Raises OSError, ValueError."""
+        try:
+            self._become(self._begin().result())
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """End it. Safe to call twice."""
+        background = self._background
+        if background is not None:
+            background.stop()
+            background.join()
+            self._clean_up(background)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        try:
+            running = await asyncio.wrap_future(self._begin())
+            if self._manifests:
+                await asyncio.to_thread(self._become, running)
+            else:
+                self._become(running)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        background = self._background
+        if background is not None:
+            background.stop()
+            await asyncio.shield(asyncio.wrap_future(background.ended))
+            self.stop()
+
+    # How to reach it
+
+    @property
+    def url(self) -> str:
+        return self._live.url
+
+    @property
+    def kubeconfig(self) -> Path:
+        """A file with an administrator's credentials."""
+        return self._live.settings.kubeconfig_file
+
+    @property
+    def ca(self) -> Path:
+        """The certificate that clients check the server's with."""
+        return self._live.pki.ca.certificate
+
+    @property
+    def admin_token(self) -> str:
+        """A bearer token of an administrator."""
+        return self._live.pki.admin_token
+
+    @property
+    def tls(self) -> ssl.SSLContext:
+        """The TLS of clients that trust the server."""
+        return ssl.create_default_context(cafile=self.ca)
+
+    @cached_property
+    def clients(self) -> Clients:
+        """Ready clients of the libraries that are installed."""
+        return Clients(self.url, self.kubeconfig, self.ca, self.admin_token)
+
+    def client(self) -> Client:
+        """A connection for plain requests: `with server.client() as client: client.request("GET", "/version")`."""
+        return Client(self._live.secure.port, self.tls, self.admin_token)
+
+    # Its state
+
+    def load(self, *sources: Source) -> Sequence[Manifest]:
+        """Put objects into it: files, folders, texts of YAML, objects. Raises OSError, ValueError."""
+        with self.client() as client:
+            return loading.load(client, sources)
+
+    def snapshot(self) -> Snapshot:
+        """Its whole state at this moment."""
+        return self._started.call(self._bench.snapshot())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state: reads show it from now on, and watches are told of the difference."""
+        self._started.call(self._bench.restore(snapshot))
+
+    def reset(self) -> None:
+        """Be as it was at the start: state, faults and the record of requests."""
+        self._started.call(self._bench.reset())
+
+    def keep(self) -> None:
+        """Take the present state for that of the start."""
+        self._started.call(self._bench.keep())
+
+    def fork(self) -> "Server":
+        """Another server, not yet started, with the same settings and state."""
+        return Server(snapshot=self.snapshot(), clock=self._clock, **self._given)
+
+    # What it does
+
+    @property
+    def requests(self) -> Requests:
+        """What clients have asked for."""
+        return self._bench.requests
+
+    @contextmanager
+    def fault(self, fault: Fault | str, **where: Any) -> Iterator[Active]:
+        """Let something go wrong while the context is open: `with server.fault("throttle", verb="patch", count=2):`.
+
+        What it gives counts in `injected` how often that happened.
+        """
+        active = self.inject(Rule(fault=Fault(fault), **where))
+        try:
+            yield active
+        finally:
+            self._started.call(self._bench.withdraw(active))
+
+    def inject(self, rule: Rule) -> Active:
+        """Let something go wrong until `reset`, or until the rule is used up."""
+        return self._started.call(self._bench.inject(rule))
+
+    # Within
+
+    @property
+    def _live(self) -> Running:
+        if self._running is None:
+            raise RuntimeError("the server does not run")
+        return self._running
+
+    @property
+    def _started(self) -> Background:
+        assert self._live
+        assert self._background is not None
+        return self._background
+
+    @property
+    def _bench(self) -> Bench:
+        bench = self._live.parts.bench
+        if bench is None:
+            raise RuntimeError("the server was started without testing=True")
+        return bench
+
+    def _begin(self) -> "Future[Running]":
+        if self._background is not None:
+            raise RuntimeError("the server was started already")
+        self._directory = tempfile.TemporaryDirectory(prefix="apiserver-")
+        directory = Path(self._directory.name)
+        pki.put(directory / "pki")
+        self._background = Background(self._settings(directory), self._clock, self._prepare)
+        self._finalizer = weakref.finalize(self, _end, self._background, self._directory)
+        self._background.start()
+        return self._background.started
+
+    def _settings(self, directory: Path) -> Settings:
+        values = {"data_dir": directory, **_DEFAULTS, **self._given}
+        if not values.get("controllers"):
+            values.setdefault("disable_admission_plugins", _WITHOUT_CONTROLLERS)
+        return Settings(**values)
+
+    async def _prepare(self, running: Running) -> None:
+        if self._snapshot is not None and running.parts.bench is not None:
+            await running.parts.bench.restore(self._snapshot.lasting())
+
+    def _become(self, running: Running) -> None:
+        self._running = running
+        pki.take(running.settings.pki_dir)
+        if self._manifests:
+            self.load(*self._manifests)
+            self.keep()
+
+    def _clean_up(self, background: Background) -> None:
+        self._background = self._running = None
+        self.__dict__.pop("clients", None)
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        if self._directory is not None:
+            self._directory.cleanup()
+        background.ended.result()
+
+
+def _end(background: Background, directory: "tempfile.TemporaryDirectory[str]") -> None:
+    """What nobody has stopped ends with the process."""
+    background.stop()
+    background.join()
+    directory.cleanup()
