@@ -1,0 +1,109 @@
+"""What the tests of admission webhooks share: programs that are asked, and configurations that name them."""
+
+import base64
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from registry import schema
+from registry.access.always import AlwaysAllow
+from registry.access.authorizer import Authorizer
+from registry.admission.interface import Attributes, Plugin
+from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
+from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
+from registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
+from registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
+from registry.generic.provider import resource_of
+from registry.names import GroupResource, GroupVersionKind
+from registry.rest import Foundation
+from storage.clock import ManualClock
+from storage.factory import StorageConfig, StorageFactory
+from tests.registry.admission.writes import write
+
+Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+CONFIGMAPS = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
+KINDS = {
+    MutatingAdmissionWebhook: MUTATINGWEBHOOKCONFIGURATIONS,
+    ValidatingAdmissionWebhook: VALIDATINGWEBHOOKCONFIGURATIONS,
+}
+
+
+@dataclass
+class Programs:
+    """Webhooks by URL: what each says to a request, and the reviews that they were sent, in order."""
+
+    answers: Mapping[str, Answer]
+    asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    async def __call__(self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+        review = orjson.loads(orjson.dumps(body))
+        self.asked.append((client["url"], review))
+        said = self.answers[client["url"]](review["request"])
+        response = {"uid": review["request"]["uid"], "allowed": True, **said}
+        return {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}
+
+    @property
+    def urls(self) -> Sequence[str]:
+        return [url for url, _ in self.asked]
+
+
+def says(**response: Any) -> Answer:
+    """A program that always says the same."""
+    return lambda _request: response
+
+
+def patches(*operations: Mapping[str, Any]) -> Answer:
+    """A program that answers with a patch."""
+    return says(patchType="JSONPatch", patch=base64.b64encode(orjson.dumps(operations)).decode())
+
+
+def annotates(name: str) -> Answer:
+    return patches({"op": "add", "path": f"/metadata/annotations/{name}", "value": "yes"})
+
+
+def webhook(url: str, **changes: Any) -> dict[str, Any]:
+    """A webhook as configurations have it, defaults included."""
+    return {
+        "name": f"{url}.example.com",
+        "clientConfig": {"url": url},
+        "rules": [CONFIGMAPS],
+        "matchPolicy": "Equivalent",
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "timeoutSeconds": 10,
+        "reinvocationPolicy": "Never",
+        "admissionReviewVersions": ["v1"],
+        **changes,
+    }
+
+
+def a_config_map(**changes: Any) -> Attributes:
+    """The creation of a ConfigMap."""
+    obj = {"metadata": {"name": "a", "namespace": "default", "annotations": {"x": "y"}}, "data": {"k": "v"}}
+    made = write(obj, resource=GroupResource("", "configmaps"))
+    return replace(made, kind=GroupVersionKind("", "v1", "ConfigMap"), **changes)
+
+
+@asynccontextmanager
+async def configured(
+    make: type[MutatingAdmissionWebhook] | type[ValidatingAdmissionWebhook],
+    programs: Programs,
+    *webhooks: Mapping[str, Any],
+    authorizer: Authorizer | None = None,
+) -> AsyncIterator[Plugin]:
+    """A plugin with one configuration."""
+    async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
+        given = Foundation(
+            storage_for=factory.storage_for,
+            clock=ManualClock(),
+            types=schema.builtin(),
+            authorizer=authorizer or AlwaysAllow(),
+            call_webhook=programs,
+        )
+        configurations = factory.storage_for(resource_of(KINDS[make]))
+        await configurations.create("c", {"metadata": {"name": "c"}, "webhooks": list(webhooks)})
+        yield make(given)
