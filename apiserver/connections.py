@@ -15,10 +15,12 @@ from typing import Any
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
-from aiohttp.http_parser import RawRequestMessage
+from aiohttp.http_parser import HttpRequestParserPy, RawRequestMessage
 from aiohttp.streams import StreamReader
+from aiohttp.web_protocol import RequestPayloadError
 
 from apiserver import client_certificates, responses
+from apiserver.request_parser import RequestParser
 from registry import errors
 from registry.access.users import UserInfo
 
@@ -62,6 +64,8 @@ class Connection(web.RequestHandler):
 
     def __init__(self, manager: web.Server, *, sockets: "Sockets", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
+        parser: Any = RequestParser(self._parser, self._parser_of_any_method)
+        self._parser = parser
         self.is_busy = False
         self._sockets = sockets
         self._has_read_certificate = False
@@ -114,6 +118,18 @@ class Connection(web.RequestHandler):
         response.force_close()
         return response
 
+    def _parser_of_any_method(self) -> HttpRequestParserPy:
+        return HttpRequestParserPy(
+            self,
+            self._loop,
+            self._read_bufsize,
+            max_line_size=self.max_line_size,
+            max_headers=self.max_headers,
+            max_field_size=self.max_field_size,
+            payload_exception=RequestPayloadError,
+            auto_decompress=False,
+        )
+
     def _read_certificate(self) -> UserInfo | None:
         tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
         if not isinstance(tls, ssl.SSLObject):
@@ -157,6 +173,12 @@ class Connections(web.Server):
         for connection in self.connections:
             if isinstance(connection, Connection) and not connection.is_busy:
                 connection.close()
+
+    def abort(self) -> None:
+        """Break every connection, without the words of goodbye that TLS has."""
+        for connection in self.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
