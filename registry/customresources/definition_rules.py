@@ -13,13 +13,13 @@ from registry.customresources import (
     column_rules,
     conditions,
     conversion_rules,
-    inner_form,
     name_rules,
     rules,
     schema_rules,
     spec_view,
     structural_rules,
     subresource_rules,
+    version_rules,
     webhook_clients,
 )
 from registry.customresources.default_rules import DefaultRules
@@ -37,7 +37,6 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-_IDENTICAL = "per-version {what} may not all be set to identical values (top-level {instead} should be used instead)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +129,7 @@ def _validate_spec(spec: Object, demands: _Demands) -> list[FieldError]:
                 found.append(fields.required(f"spec.versions[{index}].schema.openAPIV3Schema"))
     for index, version in enumerate(view.versions):
         found += _validate_version(view, version, f"spec.versions[{index}]", demands)
-    found += _validate_versions(view)
+    found += version_rules.validate_together(view)
     names = spec.get("names") or {}
     found += name_rules.validate_required(names, "spec.names")
     found += name_rules.validate(names, "spec.names")
@@ -153,7 +152,7 @@ def _validate_scope(scope: str) -> list[FieldError]:
 def _validate_version(view: SpecView, version: Version, path: str, demands: _Demands) -> list[FieldError]:
     found = name_rules.validate_version(version.get("name") or "", f"{path}.name")
     warning = version.get("deprecationWarning")
-    wrong = _wrong_warning(warning, is_deprecated=bool(version.get("deprecated")))
+    wrong = version_rules.wrong_warning(warning, is_deprecated=bool(version.get("deprecated")))
     found += [fields.invalid(f"{path}.deprecationWarning", warning, text) for text in wrong]
     has_status = spec_view.has_status(view.subresources_of(version))
     schema = spec_view.schema_of(version)
@@ -177,51 +176,6 @@ def _selected_before(demands: _Demands, name: str) -> Sequence[Mapping[str, Any]
     if demands.before is None:
         return ()
     return next((one.get("selectableFields") or () for one in demands.before.versions if one.get("name") == name), ())
-
-
-def _wrong_warning(warning: str | None, *, is_deprecated: bool) -> list[str]:
-    if warning is None:
-        return []
-    if not is_deprecated:
-        return ["can only be set for deprecated versions"]
-    wrong = []
-    if len(warning.encode()) > 256:
-        wrong.append("must be <= 256 characters long")
-    if not warning:
-        wrong.append("must not be an empty string")
-    index = 0
-    for char in warning:
-        if not (char.isprintable() or char == " "):
-            detail = f"non-printable character found at index {index}"
-            return [*wrong, f"must only contain printable UTF-8 characters; {detail}"]
-        index += len(char.encode())
-    return wrong
-
-
-def _validate_versions(view: SpecView) -> list[FieldError]:
-    """The versions together."""
-    found = []
-    versions = view.versions
-    alike = (
-        ("schema", "schemas", "validation"),
-        ("subresources", "subresources", "subresources"),
-        ("additionalPrinterColumns", "additionalPrinterColumns", "additionalPrinterColumns"),
-    )
-    shown = inner_form.versions(view.spec.get("versions") and versions)
-    for name, what, instead in alike:
-        first = versions[0].get(name) if versions else None
-        if first and all(one.get(name) == first for one in versions):
-            found.append(fields.invalid("spec.versions", shown, _IDENTICAL.format(what=what, instead=instead)))
-    given = [one.get("name") for one in versions]
-    if len(set(given)) != len(given):
-        found.append(fields.invalid("spec.versions", shown, "must contain unique version names"))
-    if sum(bool(one.get("storage")) for one in versions) != 1:
-        detail = "must have exactly one version marked as storage version"
-        listed = [] if "versions" in view.spec and not versions else shown
-        found.append(fields.invalid("spec.versions", listed, detail))
-    if versions and versions[0].get("name"):
-        found += name_rules.validate_version(versions[0]["name"], "spec.version")
-    return found
 
 
 def _validate_shared(view: SpecView, demands: _Demands) -> list[FieldError]:
