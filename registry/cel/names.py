@@ -18,4 +18,3 @@ def escape(name: str) -> str | None:
     if name in _RESERVED:
         return f"__{name}__"
     return _ESCAPED.sub(lambda match: _WORDS[match[0]], name)
-
