@@ -15,12 +15,12 @@ from typing import Any
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
-from aiohttp.http_parser import HttpRequestParserPy, RawRequestMessage
+from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestPayloadError
 
 from apiserver import client_certificates, responses
-from apiserver.request_parser import RequestParser
+from apiserver.request_parser import AnyMethodParser, RequestParser
 from registry import errors
 from registry.access.users import UserInfo
 
@@ -64,7 +64,8 @@ class Connection(web.RequestHandler):
 
     def __init__(self, manager: web.Server, *, sockets: "Sockets", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
-        parser: Any = RequestParser(self._parser, self._parser_of_any_method)
+        usual: Any = self._parser
+        parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
         self.is_busy = False
         self._sockets = sockets
@@ -118,8 +119,8 @@ class Connection(web.RequestHandler):
         response.force_close()
         return response
 
-    def _parser_of_any_method(self) -> HttpRequestParserPy:
-        return HttpRequestParserPy(
+    def _parser_of_any_method(self) -> AnyMethodParser:
+        return AnyMethodParser(
             self,
             self._loop,
             self._read_bufsize,

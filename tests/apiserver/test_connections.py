@@ -51,8 +51,24 @@ async def test_requests_may_be_pipelined(tmp_path: Path) -> None:
 
 
 async def test_a_method_that_does_not_exist_is_refused_as_a_status(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
+    async with running(tmp_path, authorization_mode=("AlwaysAllow",)) as server:
         (answer,) = await exchange(server.secure.port, b"FOO /version" + LINE, tls=trusting(server))
 
     assert answer.json["reason"] == "MethodNotAllowed"
     assert answer.headers["content-type"].startswith("application/json")
+
+
+async def test_a_method_that_does_not_exist_is_forbidden_to_who_may_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        (answer,) = await exchange(server.secure.port, b"FOO /version" + LINE, tls=trusting(server))
+
+    assert 'cannot foo path "/version"' in answer.json["message"]
+
+
+async def test_a_method_that_does_not_exist_is_read_behind_a_body(tmp_path: Path) -> None:
+    data = b"POST /version HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}" + b"FOO /version" + LINE
+
+    async with running(tmp_path, authorization_mode=("AlwaysAllow",)) as server:
+        answers = await exchange(server.secure.port, data, tls=trusting(server), answers=2)
+
+    assert [answer.status for answer in answers] == [405, 405]

@@ -1,0 +1,70 @@
+"""Requests of any method: aiohttp's parser in C knows a fixed list of them, its parser in Python takes any.
+
+Must hold: what has begun as a part of one request, of its body above all, is never read again as another; so the
+parsers change places only where a request surely ends, and else what the parser in C refuses stays refused.
+"""
+
+from collections.abc import Callable, Sequence
+
+from aiohttp import hdrs
+from aiohttp.http_exceptions import BadHttpMethod
+from aiohttp.http_parser import HttpRequestParser, HttpRequestParserPy, RawRequestMessage
+from aiohttp.streams import StreamReader
+
+_END_OF_HEAD = b"\r\n\r\n"
+_UNKNOWN = -1
+
+Fed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
+
+
+class AnyMethodParser(HttpRequestParserPy):
+    """Takes methods as they are written: `get` is not `GET`."""
+
+    def parse_message(self, lines: list[bytes]) -> RawRequestMessage:
+        method = lines[0].partition(b" ")[0].decode("ascii", "replace")
+        return super().parse_message(lines)._replace(method=method)
+
+
+class RequestParser:
+    """What a connection feeds with its bytes, as it would one of aiohttp's parsers."""
+
+    def __init__(self, usual: HttpRequestParser, any_method: Callable[[], AnyMethodParser]) -> None:
+        self._parser: HttpRequestParser = usual
+        self._any_method = any_method
+        self._body_to_come = 0
+        """How many bytes the present request lacks: none where a request ends; `_UNKNOWN` once that is not sure."""
+
+    def feed_data(self, data: bytes) -> Fed:
+        try:
+            fed: Fed = self._parser.feed_data(data)
+        except BadHttpMethod:
+            if self._body_to_come or not data:
+                raise
+            self._parser, self._body_to_come = self._any_method(), _UNKNOWN
+            return self._parser.feed_data(data)
+        if data and self._body_to_come != _UNKNOWN:
+            self._body_to_come = _body_after(data, fed[0], self._body_to_come)
+        return fed
+
+    def message_consumed(self) -> None:
+        self._parser.message_consumed()
+
+    def set_upgraded(self, is_upgraded: bool) -> None:
+        self._parser.set_upgraded(is_upgraded)
+
+    def pause_reading(self) -> None:
+        self._parser.pause_reading()
+
+
+def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]], to_come: int) -> int:
+    """What is lacking when the data are read: known for more of a body, and for one request that begins with them."""
+    if to_come:
+        return max(to_come - len(data), _UNKNOWN) if not begun else _UNKNOWN
+    end = data.find(_END_OF_HEAD)
+    if len(begun) != 1 or end < 0:
+        return _UNKNOWN
+    message = begun[0][0]
+    if message.chunked or message.upgrade:
+        return _UNKNOWN
+    length = int(message.headers.get(hdrs.CONTENT_LENGTH, 0))
+    return max(length - (len(data) - end - len(_END_OF_HEAD)), _UNKNOWN)
