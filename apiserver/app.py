@@ -83,7 +83,13 @@ def routes(parts: Parts) -> Routes:
     """Everything that is served, by path."""
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
     show_version = version.handler()
-    resources = Resources(parts.served, parts.draining, parts.requests, parts.backends).handle
+    resources = Resources(
+        parts.served,
+        parts.draining,
+        parts.requests,
+        parts.backends,
+        min_watch_seconds=parts.settings.min_request_timeout,
+    ).handle
     documents = openapi.of(parts.served, builtin(), parts.clock)
     oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
     exact = {

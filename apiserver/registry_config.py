@@ -16,6 +16,7 @@ def config_of(settings: Settings) -> Config:
         enabled_admission=settings.enable_admission_plugins,
         disabled_admission=settings.disable_admission_plugins,
         admission_configuration=admission_config.load(settings.admission_control_config_file),
+        event_ttl_seconds=int(settings.event_ttl),
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
     )

@@ -159,6 +159,12 @@ class Settings(BaseModel):
     request_timeout: Duration = _flag(
         _GENERIC, 60.0, "How long a request may take that is not long-running; a client's shorter timeout counts."
     )
+    min_request_timeout: Count = _flag(
+        _GENERIC,
+        1800,
+        "The minimum number of seconds a watch is kept open that does not say how long: it ends after one to two times "
+        "this long, so that clients spread over restarted servers.",
+    )
     shutdown_delay_duration: Duration = _flag(
         _GENERIC,
         0.0,
@@ -237,6 +243,7 @@ class Settings(BaseModel):
     encryption_provider_config_automatic_reload: bool = _flag(
         _ETCD, False, "Whether the file of --encryption-provider-config is read again when it changes."
     )
+    event_ttl: Duration = _flag(_ETCD, 3600.0, "Amount of time to retain events.")
     lease_reuse_duration_seconds: Annotated[int, Field(ge=1)] = _flag(
         _ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )

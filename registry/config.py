@@ -14,6 +14,7 @@ class Config:
     """The defaults are kube-apiserver's.
 
     enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
+    event_ttl_seconds: how long events are kept.
     admission_configuration: by the name of a plugin, what it is configured with; its own business.
     not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
     """
@@ -26,5 +27,6 @@ class Config:
     enabled_admission: Sequence[str] = ()
     disabled_admission: Sequence[str] = ()
     admission_configuration: Mapping[str, Any] = field(default_factory=dict)
+    event_ttl_seconds: int = 3600
     not_ready_toleration_seconds: int = 300
     unreachable_toleration_seconds: int = 300

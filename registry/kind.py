@@ -66,8 +66,8 @@ class Kind:
     """How tables show it; None when registry/printing/printers.py says so."""
     deprecation: str = ""
     """The warning that every request for it gets."""
-    ttl_seconds: int = 0
-    """How long an object lives after its last write; 0 is for ever."""
+    expires: bool = False
+    """Whether its objects go by themselves, as --event-ttl says."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
     """By version; a version without one has the hub's shape."""
     custom_type: CustomType | None = None

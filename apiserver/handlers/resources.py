@@ -42,14 +42,22 @@ _LONGEST = 3
 class Resources:
     """Serves /api and /apis below the group versions."""
 
-    def __init__(self, served: ServedPaths, draining: Draining, requests: RequestMetrics, backends: Backends) -> None:
+    def __init__(
+        self,
+        served: ServedPaths,
+        draining: Draining,
+        requests: RequestMetrics,
+        backends: Backends,
+        *,
+        min_watch_seconds: float,
+    ) -> None:
         self._served = served
         self._connect = partial(connect.handle, backends=backends)
         self._roots = {f"/apis/{group}/" if group else "/api/" for group in served.fixed_groups}
         self._handlers: Mapping[str, Handle] = {
             "get": get.handle,
             "list": list.handle,
-            "watch": partial(watch.handle, draining=draining, requests=requests),
+            "watch": partial(watch.handle, draining=draining, requests=requests, min_seconds=min_watch_seconds),
             "create": create.handle,
             "update": update.handle,
             "patch": patch.handle,

@@ -18,9 +18,6 @@ from registry import errors
 from registry.rest import Request, Watching
 from storage.interface import ListOptions, WatchOptions
 
-_MIN_SECONDS = 1800
-"""A watch without a timeout ends after one to two times this long, so that clients spread over restarted servers."""
-
 
 async def handle(
     request: web.BaseRequest,
@@ -29,11 +26,15 @@ async def handle(
     *,
     draining: Draining,
     requests: RequestMetrics,
+    min_seconds: float,
 ) -> web.StreamResponse:
-    """Stream events until the time is up, the client goes, or the server does."""
+    """Stream events until the time is up, the client goes, or the server does.
+
+    A watch that does not say how long ends after one to two times `min_seconds`.
+    """
     chosen = _negotiated(request, served)
     selected = parameters.selection(context.query, served.kind, is_watch=True, name=context.info.name)
-    seconds = selected.timeout_seconds or random.uniform(_MIN_SECONDS, 2 * _MIN_SECONDS)  # noqa: S311 - spreads load
+    seconds = selected.timeout_seconds or random.uniform(min_seconds, 2 * min_seconds)  # noqa: S311 - spreads load
     wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request))
     frames = frames_of(served, transforms.of(chosen, context.query), wire)
     resource_request = rest_request(context, served)

@@ -16,8 +16,6 @@ from registry.validation.field import FieldError
 from registry.validation.names import NameCheck
 from storage.stored_object import Object
 
-TTL_SECONDS = 3600
-
 _TYPES = ("Normal", "Warning")
 _ELSEWHERE = "does not match event.namespace"
 _TOLD = (("reportingInstance", 128), ("action", 128), ("reason", 128))
@@ -157,5 +155,5 @@ EVENTS = Kind(
         "source": first("source.component", "reportingComponent"),
         "type": text("type"),
     },
-    ttl_seconds=TTL_SECONDS,
+    expires=True,
 )

@@ -1,6 +1,6 @@
 """The events.k8s.io group: core events in another shape."""
 
-from registry.core.events import EVENTS, INVOLVED, TTL_SECONDS, EventStrategy
+from registry.core.events import EVENTS, INVOLVED, EventStrategy
 from registry.events.conversion import CONVERSION
 from registry.generic.provider import KindsProvider
 from registry.kind import Kind
@@ -20,7 +20,7 @@ KINDS = (
             "reportingController": "reportingComponent",
             **{f"regarding.{name}": f"involvedObject.{name}" for name in INVOLVED},
         },
-        ttl_seconds=TTL_SECONDS,
+        expires=True,
         conversions={"v1": CONVERSION},
         stored_as=EVENTS,
     ),

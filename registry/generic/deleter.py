@@ -85,7 +85,7 @@ class Deleter:
         await self._admit(current)
         obj = current.decode()
         self._mark(obj)
-        return Update(self._store.canonical(obj), ttl=self._store.kind.ttl_seconds)
+        return Update(self._store.canonical(obj), ttl=self._store.ttl)
 
     def _mark(self, obj: Object) -> None:
         """Put the deletion on the object, as far as something holds it."""

@@ -76,6 +76,11 @@ class Store:
     forms: Sequence[Form] = ()
     subresource: str = ""
 
+    @property
+    def ttl(self) -> int:
+        """How many seconds an object lives after its last write; 0 is for ever."""
+        return self.config.event_ttl_seconds if self.kind.expires else 0
+
     def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
         """The same objects under another strategy: /status and its like. They take nothing."""
         hooks = replace(self.hooks, begin_create=None, begin_update=None)
@@ -180,7 +185,7 @@ class Store:
 
     async def _write_new(self, request: Request, name: str, obj: Object, options: CreateOptions) -> StoredObject:
         writing = self.storage.create(
-            self.key(request, name), self.canonical(obj), ttl=self.kind.ttl_seconds, dry_run=options.is_dry_run
+            self.key(request, name), self.canonical(obj), ttl=self.ttl, dry_run=options.is_dry_run
         )
         return await self.interpreted(writing, "create", name)
 
@@ -224,7 +229,7 @@ class Store:
                 await self._prepare_update(request, name, new=new, old=old, options=options, taken=taken)
             if is_too_large:
                 new["metadata"].pop("managedFields", None)
-            return Update(self.canonical(new), ttl=self.kind.ttl_seconds)
+            return Update(self.canonical(new), ttl=self.ttl)
 
         key = self.key(request, name)
         preconditions = updated.preconditions or Preconditions()
