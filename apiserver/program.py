@@ -33,6 +33,8 @@ async def _serve(settings: Settings) -> int:
     except (OSError, ValueError, StorageError) as exc:
         logger.error("cannot start: %s", exc)
         return 1
+    gc.freeze()  # what the start has made stays: later collections need not look at it
+    gc.enable()
     try:
         async with asyncio.TaskGroup() as tasks:
             announcing = tasks.create_task(_announce(running))
@@ -55,7 +57,7 @@ async def _announce(running: Server) -> None:
         files.put(settings.ready_file, f"{running.url}\n".encode(), mode=files.PUBLIC)
     logger.info("Ready: %s", running.url)
     gc.collect()
-    gc.freeze()  # what the start has made stays: later collections need not look at it
+    gc.freeze()
 
 
 def _stop_on_signals() -> asyncio.Event:

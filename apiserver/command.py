@@ -1,0 +1,39 @@
+"""The command: what the arguments of the command line ask for, done."""
+
+import logging
+import shutil
+import sys
+from collections.abc import Sequence
+
+from apiserver import command_line, flags, logs, usage
+from apiserver.flags import UsageError
+from apiserver.unused_flags import UNUSED
+from apiserver.version import KUBERNETES_VERSION
+
+logger = logging.getLogger(__name__)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the arguments ask for. Returns the exit code."""
+    try:
+        parsed = flags.parse(arguments, command_line.flags(), UNUSED)
+        if parsed.wants_help:
+            sys.stdout.write(usage.help_text(_columns()))
+            return 0
+        if parsed.version:
+            sys.stdout.write(f"Kubernetes {KUBERNETES_VERSION}\n")
+            return 0
+        chosen = command_line.settings_of(parsed)
+    except UsageError as exc:
+        sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
+        return 2
+    logs.configure(chosen.logging_format, chosen.v)
+    for name in parsed.ignored:
+        logger.warning("flag --%s is ignored: it has no effect on this server", name)
+    from apiserver import program  # loads HTTP and storage, which --help does without
+
+    return program.run(chosen)
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size((0, 0)).columns if sys.stdout.isatty() else 0
