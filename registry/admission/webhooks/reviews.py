@@ -1,4 +1,4 @@
-"""Reviews: what webhooks are sent. Pure. Must hold: empty members are left out where kube-apiserver leaves them out."""
+"""Reviews: what webhooks are sent. Pure. Must hold: what is not there of objects and options is told as null."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,6 @@ from storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"
 VERSIONS = ("v1", "v1beta1")
-
-_WITHOUT_EMPTY = frozenset({"subResource", "requestSubResource", "name", "namespace"})
 
 
 def version_of(spoken: Sequence[str]) -> str | None:
@@ -26,15 +24,13 @@ def api_version(version: str) -> str:
 def review(version: str, uid: str, attributes: Attributes, own: Form, shown: Shown) -> Object:
     """The review of a write that was made in its own form and is shown in another."""
     request = requests.request(attributes, own, shown.form)
-    user = request.pop("userInfo")
-    dry_run, options = request.pop("dryRun"), request.pop("options")
+    dry_run, options = request.pop("dryRun"), request.pop("options", None)
     return {
         "kind": KIND,
         "apiVersion": api_version(version),
         "request": {
             "uid": uid,
-            **{name: value for name, value in request.items() if value or name not in _WITHOUT_EMPTY},
-            "userInfo": {name: value for name, value in user.items() if value},
+            **request,
             "object": shown.obj,
             "oldObject": shown.old,
             "dryRun": dry_run,

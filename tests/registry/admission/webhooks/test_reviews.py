@@ -1,0 +1,59 @@
+"""What webhooks are sent."""
+
+from dataclasses import replace
+
+from registry.access.users import UserInfo
+from registry.admission.interface import Operation
+from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
+from registry.names import GroupResource, GroupVersionKind
+from registry.options import DeleteOptions
+from storage.interface import Preconditions
+from tests.registry.admission.webhooks.calls import CONFIGMAPS, Programs, a_config_map, configured, says, webhook
+from tests.registry.admission.writes import write
+
+EVERYTHING = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+
+
+async def test_a_deletion_is_told_with_its_options_and_without_an_object() -> None:
+    programs = Programs({"one": says()})
+    options = DeleteOptions(grace_period_seconds=0, preconditions=Preconditions("u", None))
+    deletion = a_config_map(operation=Operation.DELETE, obj=None, old=a_config_map().obj, options=options, name="")
+    deletion = replace(deletion, user=UserInfo(name="u", groups=("g",), extra={"k": ["v"]}))
+
+    async with configured(ValidatingAdmissionWebhook, programs, webhook("one", rules=[CONFIGMAPS])) as plugin:
+        await plugin.validate(deletion)
+
+    request = programs.asked[0][1]["request"]
+    assert "name" not in request
+    assert request["userInfo"] == {"username": "u", "groups": ["g"], "extra": {"k": ["v"]}}
+    assert request["object"] is None
+    assert request["oldObject"]["kind"] == "ConfigMap"
+    assert request["options"] == {
+        "kind": "DeleteOptions",
+        "apiVersion": "meta.k8s.io/v1",
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": "u"},
+    }
+
+
+async def test_a_connection_is_told_with_what_it_is_for() -> None:
+    programs = Programs({"one": says()})
+    connection = replace(
+        write({"container": "c", "stdout": True, "tty": False}, resource=GroupResource("", "pods"), subresource="exec"),
+        operation=Operation.CONNECT,
+        kind=GroupVersionKind("", "v1", "PodExecOptions"),
+        options=None,
+    )
+
+    async with configured(ValidatingAdmissionWebhook, programs, webhook("one", rules=[EVERYTHING])) as plugin:
+        await plugin.validate(connection)
+
+    request = programs.asked[0][1]["request"]
+    assert (request["operation"], request["subResource"], request["options"]) == ("CONNECT", "exec", None)
+    assert request["object"] == {
+        "kind": "PodExecOptions",
+        "apiVersion": "v1",
+        "command": None,
+        "container": "c",
+        "stdout": True,
+    }
