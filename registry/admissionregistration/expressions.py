@@ -1,12 +1,17 @@
 """The CEL expressions of webhooks and policies: every one of them passes here on its way into storage. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from registry.cel import admission, types
-from registry.cel.admission import Given, Refused
+from registry.deferred import Deferred
 from registry.validation import field, names
 from registry.validation.field import FieldError
+
+if TYPE_CHECKING:
+    from registry.cel import admission, types
+else:
+    admission = Deferred("registry.cel.admission")
+    types = Deferred("registry.cel.types")
 
 _MOST_CONDITIONS = 64
 
@@ -26,7 +31,7 @@ def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | No
     """Why an expression does not compile; `shown` is how it is shown then."""
     try:
         compile_it(expression)
-    except Refused as exc:
+    except admission.Refused as exc:
         return [field.invalid(path, expression if shown is None else shown, str(exc))]
     return []
 
@@ -38,7 +43,9 @@ def validate_conditions(
     errors, count = [], len(conditions)
     if count > _MOST_CONDITIONS:
         errors.append(field.too_many(path, count, _MOST_CONDITIONS))
-    within = admission.environment(Given(params=has_params))
+    if not count:
+        return []
+    within = admission.environment(admission.Given(params=has_params))
     seen: set[str] = set()
 
     def compile_condition(text: str) -> object:

@@ -2,19 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry.admissionregistration import expressions, policies
 from registry.admissionregistration.policy_strategies import PolicyStrategy
 from registry.admissionregistration.webhooks import REINVOCATION_POLICIES
-from registry.cel import admission_types, types
-from registry.cel.admission import Composition, Given
+from registry.deferred import Deferred
 from registry.kind import Kind
 from registry.validation import field, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
-_RESULTS = {"ApplyConfiguration": admission_types.OBJECT, "JSONPatch": types.list_of(admission_types.JSON_PATCH)}
+if TYPE_CHECKING:
+    from registry.cel import admission, admission_types, types
+else:
+    admission = Deferred("registry.cel.admission")
+    admission_types = Deferred("registry.cel.admission_types")
+    types = Deferred("registry.cel.types")
+
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 
 
@@ -27,7 +32,7 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy):
         errors = policies.validate_head(spec)
         errors += policies.validate_mutable(spec.get("matchConstraints"), "spec.matchConstraints")
         errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
-        composition = Composition(spec.get("paramKind") is not None)
+        composition = admission.Composition(spec.get("paramKind") is not None)
         errors += policies.validate_variables(spec.get("variables") or (), "spec.variables", composition)
         mutations = spec.get("mutations") or ()
         if not mutations:
@@ -37,7 +42,9 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy):
         return errors + values.required_one_of(spec, "spec", "reinvocationPolicy", REINVOCATION_POLICIES)
 
 
-def _validate_mutation(mutation: Mapping[str, Any], path: str, composition: Composition) -> list[FieldError]:
+def _validate_mutation(
+    mutation: Mapping[str, Any], path: str, composition: "admission.Composition"
+) -> list[FieldError]:
     """The one patch that the type names, and no other."""
     kind = mutation.get("patchType") or ""
     if kind not in _PATCHES:
@@ -47,15 +54,20 @@ def _validate_mutation(mutation: Mapping[str, Any], path: str, composition: Comp
     if mutation.get(name) is None:
         errors = [field.required(f"{path}.{name}", f"must be specified when patchType is {kind}")]
     else:
-        given = Given(params=composition.has_params, patches=True)
+        given = admission.Given(params=composition.has_params, patches=True)
         text = (mutation[name].get("expression") or "").strip()
         errors = expressions.validate(
-            text, f"{path}.{name}.expression", lambda text: composition.compile(text, given, (_RESULTS[kind],))
+            text, f"{path}.{name}.expression", lambda text: composition.compile(text, given, (_result(kind),))
         )
     if mutation.get(other) is not None:
         why = f"must not be specified when patchType is {kind}"
         errors.append(field.invalid(f"{path}.{other}", f"{{{other}}}", why))
     return errors
+
+
+def _result(kind: str) -> "types.Type":
+    """What the expression of a patch has to be."""
+    return admission_types.OBJECT if kind == "ApplyConfiguration" else types.list_of(admission_types.JSON_PATCH)
 
 
 MUTATINGADMISSIONPOLICIES = Kind(

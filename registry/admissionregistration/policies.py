@@ -3,14 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry.admissionregistration import expressions, rules
 from registry.admissionregistration.webhooks import FAILURE_POLICIES, MATCH_POLICIES, SELECTORS
-from registry.cel.admission import Composition
 from registry.validation import domains, field, label_selectors, values
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
+
+if TYPE_CHECKING:
+    from registry.cel.admission import Composition
 
 Part = Mapping[str, Any]
 
@@ -115,7 +117,7 @@ def validate_match_conditions(spec: Part, old: Part | None) -> list[FieldError]:
     return expressions.validate_conditions(conditions, "spec.matchConditions", has_params=has_params)
 
 
-def validate_variables(variables: Sequence[Part], path: str, composition: Composition) -> list[FieldError]:
+def validate_variables(variables: Sequence[Part], path: str, composition: "Composition") -> list[FieldError]:
     """Names for expressions that later ones use."""
     errors = []
     for index, variable in enumerate(variables):

@@ -3,18 +3,22 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry.admissionregistration import expressions, policies
 from registry.admissionregistration.policy_strategies import PolicyStrategy
-from registry.cel import admission, types
-from registry.cel.admission import Composition, Given
-from registry.cel.types import Type
+from registry.deferred import Deferred
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import conditions, field, internal, names
 from registry.validation.field import FieldError
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.cel import admission, types
+else:
+    admission = Deferred("registry.cel.admission")
+    types = Deferred("registry.cel.types")
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _MOST_ANNOTATIONS = 20
@@ -33,7 +37,7 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
         errors = policies.validate_head(spec)
         errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
         variables, has_params = spec.get("variables") or (), spec.get("paramKind") is not None
-        composition = Composition(has_params)
+        composition = admission.Composition(has_params)
         errors += policies.validate_variables(variables, "spec.variables", composition)
         compilers = _Compilers(composition, has_variables=bool(variables))
         validations, annotations = spec.get("validations") or (), spec.get("auditAnnotations") or ()
@@ -47,7 +51,7 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
 class _Compilers:
     """How the expressions of a policy are compiled, by what they are for."""
 
-    def __init__(self, composition: Composition, *, has_variables: bool) -> None:
+    def __init__(self, composition: "admission.Composition", *, has_variables: bool) -> None:
         self._composition = composition
         self._has_variables = has_variables
 
@@ -60,8 +64,8 @@ class _Compilers:
     def annotation(self, text: str) -> object:
         return self._compiled(text, (types.STRING, types.NULL))
 
-    def _compiled(self, text: str, wanted: Sequence[Type], *, has_authorizer: bool = True) -> object:
-        given = Given(params=self._composition.has_params, authorizer=has_authorizer)
+    def _compiled(self, text: str, wanted: "Sequence[types.Type]", *, has_authorizer: bool = True) -> object:
+        given = admission.Given(params=self._composition.has_params, authorizer=has_authorizer)
         if self._has_variables:
             return self._composition.compile(text, given, wanted)
         return admission.compiled(admission.environment(given), text, wanted)

@@ -1,14 +1,19 @@
 """CustomResourceDefinitions: what clients define."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from registry.customresources import definition_rules
+from registry.deferred import Deferred
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.customresources import definition_rules
+else:
+    definition_rules = Deferred("registry.customresources.definition_rules")
 
 GROUP = "apiextensions.k8s.io"
 

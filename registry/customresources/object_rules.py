@@ -6,9 +6,10 @@ does not change as wrong as it was.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from registry.customresources import rules, scale_rules
+from registry.customresources import scale_rules
+from registry.deferred import Deferred
 from registry.quoting import quote
 from registry.schema.custom_type import CustomType
 from registry.schema.structural import embedded, lists
@@ -18,6 +19,11 @@ from registry.validation import field, names
 from registry.validation.field import ErrorType, FieldError
 from registry.validation.object_meta import STANDARD_FINALIZERS
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.customresources import rules
+else:
+    rules = Deferred("registry.customresources.rules")
 
 _BLOCKING = frozenset(
     {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}

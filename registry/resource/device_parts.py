@@ -1,13 +1,19 @@
 """What claims, classes and slices say of devices alike: selectors, configuration for drivers, conditions. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from registry.resource import device_expressions, device_names, device_taints, lists
+from registry.deferred import Deferred
+from registry.resource import device_names, device_taints, lists
 from registry.validation import field
 from registry.validation.field import FieldError
+
+if TYPE_CHECKING:
+    from registry.resource import device_expressions
+else:
+    device_expressions = Deferred("registry.resource.device_expressions")
 
 Part = Mapping[str, Any]
 
