@@ -17,7 +17,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_commands_print_the_same_but_for_the_listed_ones(url: str) -> None:
-    outcomes = replay.play(url, replay.KUBECTL)
+    outcomes = replay.play_calmly(url, replay.KUBECTL)
 
     assert replay.unlisted(replay.KUBECTL, outcomes) == []
     assert replay.mended(replay.KUBECTL, outcomes) == []
