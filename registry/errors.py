@@ -227,13 +227,6 @@ class ApplyConflict(StatusError):
         super().__init__(message, details=Details(causes=causes))
 
 
-class Gone(StatusError):
-    """The thing is no longer there, and was not moved."""
-
-    code = 410
-    reason = "Gone"
-
-
 class Expired(StatusError):
     """The resource version or continue token is older than what is kept; `continue_token` resumes the list anyhow."""
 

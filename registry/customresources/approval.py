@@ -29,11 +29,6 @@ def state(annotation: str) -> tuple[str, str]:
     return "InvalidAnnotation", f'{_NEEDED} with either a URL or a reason starting with "unapproved", {_SEE}'
 
 
-def is_accepted(annotation: str) -> bool:
-    """Whether a protected group may be defined with an annotation."""
-    return state(annotation)[0] in {"ApprovedAnnotation", "UnapprovedAnnotation"}
-
-
 def condition_of(crd: Object) -> Condition | None:
     """The condition of a definition; None when its group is nobody's."""
     if not is_protected(crd["spec"]["group"]):

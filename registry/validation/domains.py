@@ -4,7 +4,7 @@ import re
 
 from registry.validation import field, names
 from registry.validation.field import FieldError
-from registry.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN, Format
+from registry.validation.names import DNS1123_SUBDOMAIN, Format
 
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
@@ -55,19 +55,4 @@ def validate_qualified(value: str, path: str) -> list[FieldError]:
     if value.count(".") < 2:
         why = "should be a domain with at least three segments separated by dots"
         return [field.invalid(path, value, why)]
-    return []
-
-
-def validate_fully_qualified_domain(value: str, path: str) -> list[FieldError]:
-    """A domain of two parts or more, each a DNS label; a last dot says that it is whole."""
-    if not value:
-        return [field.required(path)]
-    name = value.removesuffix(".")
-    if messages := DNS1123_SUBDOMAIN.check(name):
-        return [field.invalid(path, name, ",".join(messages))]
-    if "." not in name:
-        return [field.invalid(path, name, "should be a domain with at least two segments separated by dots")]
-    for label in name.split("."):
-        if messages := DNS1123_LABEL.check(label):
-            return [field.invalid(path, label, ",".join(messages))]
     return []

@@ -26,9 +26,7 @@ class ErrorType(Enum):
     NOT_SUPPORTED = ("FieldValueNotSupported", "Unsupported value")
     FORBIDDEN = ("FieldValueForbidden", "Forbidden")
     TOO_LONG = ("FieldValueTooLong", "Too long")
-    TOO_SHORT = ("FieldValueTooShort", "Too short")
     TOO_MANY = ("FieldValueTooMany", "Too many")
-    TOO_FEW = ("FieldValueTooFew", "Too few")
     INTERNAL = ("InternalError", "Internal error")
     TYPE_INVALID = ("FieldValueTypeInvalid", "Invalid value")
 
@@ -124,10 +122,6 @@ def too_long(path: str, limit: int, *, unit: str = "byte") -> FieldError:
 
 def too_many(path: str, count: int, limit: int) -> FieldError:
     return FieldError(ErrorType.TOO_MANY, path, count, f"must have at most {limit} {_plural('item', limit)}")
-
-
-def too_few(path: str, count: int, limit: int) -> FieldError:
-    return FieldError(ErrorType.TOO_FEW, path, count, f"must have at least {limit} {_plural('item', limit)}")
 
 
 def _plural(unit: str, count: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, object_meta
+from registry.validation import field
 from registry.validation.field import FieldError
 
 _AT_LEAST_ZERO = "must be greater than or equal to 0"
@@ -22,15 +22,6 @@ def one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[s
     """A word of a fixed list, in the order in which it is told; what is not set is another rule's."""
     value = obj.get(name)
     return [field.not_supported(f"{path}.{name}", value, supported)] if value and value not in supported else []
-
-
-def unchanged(new: Mapping[str, Any], old: Mapping[str, Any], path: str, names: Sequence[str]) -> list[FieldError]:
-    """Members that stay as they were made."""
-    return [
-        field.invalid(f"{path}.{name}", new.get(name), object_meta.IMMUTABLE)
-        for name in names
-        if new.get(name) != old.get(name)
-    ]
 
 
 def required_one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[str]) -> list[FieldError]:
