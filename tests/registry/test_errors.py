@@ -80,7 +80,6 @@ EVERY_KIND: list[tuple[StatusError, int, str, str, dict[str, Any] | None]] = [
         "Apply failed",
         {"causes": [{"reason": "FieldValueRequired", "message": "Required value", "field": "spec.x"}]},
     ),
-    (errors.Gone("g"), 410, "Gone", "g", None),
     (errors.Expired("e"), 410, "Expired", "e", None),
     (errors.RequestEntityTooLarge("w"), 413, "RequestEntityTooLarge", "Request entity too large: w", None),
     (
