@@ -45,7 +45,7 @@ class AlwaysPullImages(Plugin):
             if policy != _ALWAYS
         ]
         if wrong:
-            raise errors.StatusError(refusals.joined(wrong))
+            raise errors.StatusError(errors.aggregate(wrong))
 
 
 def _is_concerned(attributes: Attributes) -> bool:

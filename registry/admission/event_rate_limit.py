@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry import errors, objects
-from registry.admission import refusals
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.names import GroupResource
 from registry.rest import Foundation
@@ -123,7 +122,7 @@ class EventRateLimit(Plugin):
             return
         reasons = [why for enforcer in self._enforcers if (why := enforcer.refusal(attributes))]
         if reasons:
-            raise _TooManyEvents(f"Too many requests: {refusals.joined(reasons)}")
+            raise _TooManyEvents(f"Too many requests: {errors.aggregate(reasons)}")
 
 
 class _TooManyEvents(errors.StatusError):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from registry import objects
+from registry import errors, objects
 from registry.admission import refusals
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
@@ -56,7 +56,7 @@ class LimitRanger(Plugin):
         broken = _broken_by_pod if attributes.resource == PODS else _broken_by_claim
         for limits in await self._ranges.list(f"{attributes.namespace}/"):
             if reasons := list(broken(attributes.obj["spec"], limits)):
-                raise refusals.forbidden(attributes, refusals.joined(reasons))
+                raise refusals.forbidden(attributes, errors.aggregate(reasons))
 
 
 def _limits_of(limit_range: Object) -> Limits:

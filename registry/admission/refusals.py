@@ -11,9 +11,3 @@ def forbidden(attributes: Attributes, why: str, *, causes: Sequence[Cause] = ())
     metadata = attributes.obj.get("metadata", {}) if attributes.obj else {}
     name = attributes.name or metadata.get("name") or metadata.get("generateName") or "Unknown"
     return Forbidden(attributes.resource, name, why=why, causes=causes)
-
-
-def joined(reasons: Sequence[str]) -> str:
-    """Several reasons as one: each once, in brackets if there are more."""
-    distinct = list(dict.fromkeys(reasons))
-    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

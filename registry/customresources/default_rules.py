@@ -10,6 +10,7 @@ from typing import Any
 
 from registry import objects
 from registry.customresources import rules
+from registry.errors import aggregate
 from registry.schema.model import Schema
 from registry.schema.structural import embedded, pruning
 from registry.schema.structural.metadata import MetadataType
@@ -65,7 +66,7 @@ class DefaultRules:
             return [field.invalid(path, default, f"must result in valid metadata: {exc}")]
         wrong = embedded.validate_embedded(whole, resource, self.metadata)
         if wrong:
-            return [field.invalid(path, default, f"must result in valid metadata: {_aggregate(wrong)}")]
+            return [field.invalid(path, default, f"must result in valid metadata: {aggregate(map(str, wrong))}")]
         return self._values(schema, path)
 
     def _by_itself(self, schema: Schema, _resource: Schema, path: str, _wrap: Wrap) -> list[FieldError]:
@@ -98,8 +99,3 @@ def _typed(value: Any) -> Any:
 def _within(wrap: Wrap, name: str | None) -> Wrap:
     """Puts a value into an object or, without a name, into a list."""
     return lambda value: wrap([value] if name is None else {name: value})
-
-
-def _aggregate(errors: list[FieldError]) -> str:
-    texts = list(dict.fromkeys(map(str, errors)))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
