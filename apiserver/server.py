@@ -92,12 +92,18 @@ class Server:
         await self._stack.aclose()
 
     async def _start_controllers(self) -> None:
-        if not self.settings.controllers:
+        settings = self.settings
+        if not settings.controllers and not settings.simulate:
             return
         from apiserver.controllers.manager import Manager  # a server without controllers does without their code
 
-        authority = tls.authority(self.settings, self.pki).read_text()
-        manager = Manager(self.settings.controllers, self.parts.served, self.parts.clock, authority=authority)
+        manager = Manager(
+            settings.controllers,
+            self.parts.served,
+            self.parts.clock,
+            authority=tls.authority(settings, self.pki).read_text(),
+            simulated_nodes=settings.simulate_nodes if settings.simulate else None,
+        )
         self._working.push_async_callback(manager.close)
         manager.start()
 

@@ -199,6 +199,14 @@ class Settings(BaseModel):
     ready_file: Path | None = _flag(
         _LOCAL, None, "A file to write when the server is ready, and to remove when it stops."
     )
+    simulate: bool = _flag(
+        _LOCAL,
+        False,
+        "Whether to simulate nodes, a scheduler and the lives of pods. Annotations of a pod say how it fares: "
+        "simulate.aio-apiserver/phase is Running, Succeeded, Failed, CrashLoopBackOff, ImagePullBackOff, NotReady or "
+        "Pending; simulate.aio-apiserver/delay, run and stop are how long it takes to start, to end and to stop.",
+    )
+    simulate_nodes: Count = _flag(_LOCAL, 1, "How many nodes --simulate has.")
     write_kubeconfig: Path | None = _flag(
         _LOCAL,
         None,

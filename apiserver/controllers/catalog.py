@@ -4,16 +4,21 @@ from collections.abc import Mapping
 
 from apiserver.controllers.cluster_roles import ClusterRoleAggregation
 from apiserver.controllers.controller import Controller
+from apiserver.controllers.deployments import DeploymentController
 from apiserver.controllers.garbage_collector import GarbageCollector
 from apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
 from apiserver.controllers.namespaces import NamespaceController
+from apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
 
 CONTROLLERS: Mapping[str, type[Controller]] = {
     one.name: one
     for one in (
         ClusterRoleAggregation,
+        DeploymentController,
         GarbageCollector,
         NamespaceController,
+        ReplicaSetController,
+        ReplicationControllerController,
         RootCertificatePublisher,
         ServiceAccountController,
     )

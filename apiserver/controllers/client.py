@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from apiserver.handlers.served import Served, ServedPaths
-from registry import errors
+from registry import errors, objects
 from registry.access.users import UserInfo, authenticated
 from registry.generic.store import Store
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions
@@ -108,10 +108,10 @@ class Client:
         return [item.decode() for item in found.items]
 
     async def create(self, place: Place, obj: Object, *, namespace: str = "") -> Object:
-        """Make an object. Raises StatusError."""
+        """Make an object, of which nothing is used up: it may share parts with others. Raises StatusError."""
         one = self.at(place)
-        request = self._request(place, namespace)
-        stored = await one.storage.create(request, one.view.to_hub(obj), CreateOptions(field_manager=self.manager))
+        request, hub = self._request(place, namespace), one.view.to_hub(objects.clone(obj))
+        stored = await one.storage.create(request, hub, CreateOptions(field_manager=self.manager))
         self.expect(place, stored.key, stored.revision)
         created: Object = stored.decode()
         return created

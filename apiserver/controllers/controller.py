@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 MANAGER = "kube-controller-manager"
 """The field manager of what controllers write."""
 _NAMESPACE = "kube-system"
-_WORKERS = 5
 
 Keys = Callable[[Object], str]
 
@@ -51,6 +50,7 @@ class Controller:
 
     name = ""
     account = ""
+    workers = 5
     most_seconds_between_tries = 1.0
     """Between two looks at what is not ready yet."""
 
@@ -73,6 +73,10 @@ class Controller:
         """Do what is missing about a key; the seconds after which to look again, if time alone changes something."""
         raise NotImplementedError
 
+    def act_as(self, name: str, *groups: str, manager: str) -> None:
+        """Work as somebody else."""
+        self.client = self.desk.client.acting_as(name, *groups, manager=manager)
+
     def follow(self, place: Place, *keys: Callable[[Object], str]) -> Informer:
         """Follow a resource; each of `keys` names a key to look at (or none) for an object, before and after."""
         informer = self.desk.informers.of(place)
@@ -94,7 +98,7 @@ class Controller:
             self.begin()
             for informer in self._followed:
                 await informer.wait_until_current()
-            for number in range(1, _WORKERS):
+            for number in range(1, self.workers):
                 self._tasks.spawn(self._work(), name=f"{self.name} {number}")
             await self._work()
         finally:

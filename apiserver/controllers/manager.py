@@ -7,27 +7,36 @@ of them is left.
 import asyncio
 import socket
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from apiserver.controllers import names
 from apiserver.controllers.catalog import CONTROLLERS
 from apiserver.controllers.client import Client
-from apiserver.controllers.controller import MANAGER, Desk
+from apiserver.controllers.controller import MANAGER, Controller, Desk
 from apiserver.controllers.election import Election
 from apiserver.controllers.informers import Informers
+from apiserver.controllers.simulation.kubelet import Kubelet
+from apiserver.controllers.simulation.nodes import Nodes
+from apiserver.controllers.simulation.scheduler import Scheduler
 from apiserver.handlers.served import ServedPaths
 from registry.access.users import UserInfo, authenticated
 from storage.clock import Clock
 from storage.tasks import Tasks
 
+_SIMULATION = "aio-apiserver-simulation"
+"""The lease of the light cluster, which may also stand under a kube-controller-manager."""
+Make = Callable[[Desk], Sequence[Controller]]
 _USER = UserInfo(name="system:kube-controller-manager")
 
 
 class Manager:
-    """Of one server."""
+    """Of one server. `simulated_nodes` is None without a light cluster."""
 
-    def __init__(self, given: Sequence[str], served: ServedPaths, clock: Clock, *, authority: str) -> None:
+    def __init__(
+        self, given: Sequence[str], served: ServedPaths, clock: Clock, *, authority: str, simulated_nodes: int | None
+    ) -> None:
         self._names = names.enabled(given)
+        self._simulated_nodes = simulated_nodes
         self._served = served
         self._clock = clock
         self._authority = authority
@@ -35,22 +44,30 @@ class Manager:
 
     def start(self) -> None:
         """Lead as soon as nobody else does."""
-        client = Client(self._served, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
-        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
-        election = Election(client, self._clock, name=MANAGER, identity=identity)
-        self._tasks.spawn(election.run(self._lead), name="controllers")
+        if self._names:
+            self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names])
+        if self._simulated_nodes is not None:
+            count = self._simulated_nodes
+            self._run(_SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), Kubelet(desk)])
 
     async def close(self) -> None:
         await self._tasks.close()
 
-    async def _lead(self) -> None:
+    def _run(self, name: str, make: Make) -> None:
+        """Run controllers whenever this server has the lease of that name."""
+        client = Client(self._served, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
+        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
+        election = Election(client, self._clock, name=name, identity=identity)
+        self._tasks.spawn(election.run(lambda: self._lead(make)), name=name)
+
+    async def _lead(self, make: Make) -> None:
         """Run all until cancelled."""
         informers = Informers(self._served, self._clock)
         client = Client(self._served, informers.expect, authenticated(_USER), MANAGER)
         desk = Desk(client, informers, self._clock, self._authority)
         try:
             async with asyncio.TaskGroup() as group:
-                for name in self._names:
-                    group.create_task(CONTROLLERS[name](desk).run(), name=name)
+                for controller in make(desk):
+                    group.create_task(controller.run(), name=controller.name)
         finally:
             await informers.close()

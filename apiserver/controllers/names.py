@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 
 ALL = (
     "clusterrole-aggregation-controller",
+    "deployment-controller",
     "garbage-collector-controller",
     "namespace-controller",
+    "replicaset-controller",
+    "replicationcontroller-controller",
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
 )
