@@ -78,7 +78,7 @@ class WebhookClient:
         except (aiohttp.ClientError, OSError, ValueError, WebhookFailed) as exc:
             raise WebhookFailed(f"Post {quote(shown)}: {webhook_words.of_failure(exc)}") from exc
         if status not in _OK:
-            raise WebhookFailed(webhook_words.of_status(status, media_type, answer))
+            raise WebhookFailed(webhook_words.of_status(status, media_type, answer), code=status)
         return _decoded(answer)
 
     async def _check_service(self, service: Mapping[str, Any]) -> None:

@@ -11,7 +11,14 @@ from storage.stored_object import Object
 
 
 class WebhookFailed(Exception):
-    """A webhook could not be asked, or did not answer as it should; the message is for clients."""
+    """A webhook could not be asked, or did not answer as it should; the message is for clients.
+
+    code: that of its answer, or of no answer at all.
+    """
+
+    def __init__(self, message: str, *, code: int = 503) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Unusable(WebhookFailed):

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from registry.admission.interface import Attributes, Operation, Plugin, Run
+from registry.admission.webhook_metrics import WebhookMetrics
 from storage import measures
 from storage.clock import Clock
 from storage.measures import AnyFamily, Histogram, Stability
@@ -36,10 +37,11 @@ class AdmissionMetrics:
             bounds=_BOUNDS,
             stability=Stability.STABLE,
         )
+        self.webhooks = WebhookMetrics()
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        return self.plugins, self.steps
+        return self.plugins, self.steps, *self.webhooks.families()
 
 
 class _Link(NamedTuple):

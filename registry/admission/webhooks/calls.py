@@ -36,15 +36,17 @@ class Caller:
             _check_side_effects(webhook)
         version = reviews.version_of(webhook.review_versions)
         if version is None:
-            raise CallFailed(webhook.name, f"could not create admission objects: {_NO_VERSION}")
+            raise CallFailed(webhook.name, f"could not create admission objects: {_NO_VERSION}", code=400)
         uid = str(uuid.uuid4())
         review = reviews.review(version, uid, attributes, own, shown)
         try:
             value = await self._call(webhook.client, review, seconds=webhook.seconds)
             answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
         except Unusable as exc:
-            raise CallFailed(webhook.name, f"could not get REST client: {exc}") from exc
-        except (WebhookFailed, answers.Undecodable) as exc:
+            raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
+        except WebhookFailed as exc:
+            raise CallFailed(webhook.name, f"failed to call webhook: {exc}", code=exc.code) from exc
+        except answers.Undecodable as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
         except answers.Invalid as exc:
             raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
@@ -57,6 +59,6 @@ class Caller:
 
 def _check_side_effects(webhook: Webhook) -> None:
     if webhook.side_effects is None:
-        raise CallFailed(webhook.name, "Webhook SideEffects is nil")
+        raise CallFailed(webhook.name, "Webhook SideEffects is nil", code=400)
     if webhook.side_effects not in _HARMLESS:
         raise BadRequest(f"admission webhook {quote(webhook.name)} does not support dry run")

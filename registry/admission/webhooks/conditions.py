@@ -18,11 +18,10 @@ from registry.admission.policies.evaluation import (
     OutOfBudget,
     inputs,
 )
-from registry.admission.refusals import joined
 from registry.admission.webhooks.shown import Shown
 from registry.cel import admission, types
 from registry.cel.admission import Given, Refused
-from registry.errors import Forbidden
+from registry.errors import Forbidden, aggregate
 
 
 class _Failed(Exception):
@@ -62,7 +61,7 @@ class Conditions:
             return False
         failures = [outcome.failure for outcome in outcomes if outcome.failure]
         if failures:
-            raise _Failed(joined(failures))
+            raise _Failed(aggregate(failures))
         return True
 
 

@@ -12,8 +12,9 @@ _LEAST_CODE = 400
 class CallFailed(Exception):
     """A webhook could not be called, or did not answer as it should: whether that counts, its configuration says."""
 
-    def __init__(self, webhook: str, why: str) -> None:
+    def __init__(self, webhook: str, why: str, *, code: int = 503) -> None:
         super().__init__(f"failed calling webhook {quote(webhook)}: {why}")
+        self.code = code
 
     def refusal(self) -> InternalError:
         """The answer to a write that must not go on without the webhook."""

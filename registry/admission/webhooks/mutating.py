@@ -4,7 +4,6 @@ Must hold: each webhook sees what those before it have made, with its defaults; 
 earlier webhook wants to see again, it is asked once more, after all other plugins; nobody is asked more than twice.
 """
 
-import logging
 from dataclasses import dataclass, field, replace
 
 from registry import objects
@@ -14,14 +13,12 @@ from registry.admission.matching import is_configuration
 from registry.admission.webhooks import patching
 from registry.admission.webhooks.calls import Caller
 from registry.admission.webhooks.configurations import Configurations, Webhook
-from registry.admission.webhooks.failures import CallFailed
+from registry.admission.webhooks.outcomes import MUTATING, Outcomes
 from registry.admission.webhooks.selecting import Selector
 from registry.admission.webhooks.shown import Shown, shown
 from registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
 from registry.rest import Foundation
 from storage.stored_object import Object
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -50,6 +47,7 @@ class MutatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given)
         self._caller = Caller(given.call_webhook, given.types, mutates=True)
+        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock, MUTATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -79,14 +77,8 @@ class MutatingAdmissionWebhook(Plugin):
         if reinvocation.is_again and webhook.uid not in work.notes.wanted:
             return
         current = await work.show(form)
-        try:
-            is_changed = await self._ask(webhook, work.seen_attributes, current)
-        except CallFailed as exc:
-            if not webhook.ignores_failures:
-                raise exc.refusal() from exc
-            logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
-            is_changed = False
-        if is_changed:
+        asking = self._ask(webhook, work.seen_attributes, current)
+        if await self._outcomes.of(webhook, attributes.operation, asking):
             work.notes.note_change()
             reinvocation.is_wanted = True
         if webhook.is_reinvoked:

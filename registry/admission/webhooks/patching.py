@@ -31,7 +31,7 @@ def patched(webhook: Webhook, answer: Answer, form: Form, obj: Object | None) ->
         why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
         raise InternalError(why)
     if answer.patch_type != JSON_PATCH:
-        raise CallFailed(webhook.name, f"unsupported patch type {quote(answer.patch_type)}")
+        raise CallFailed(webhook.name, f"unsupported patch type {quote(answer.patch_type)}", code=400)
     return _parsed(_applied(objects.clone(obj), operations), form)
 
 

@@ -5,21 +5,18 @@ refusals that of the first webhook is told.
 """
 
 import asyncio
-import logging
 
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Plugin, Run
 from registry.admission.matching import is_configuration
 from registry.admission.webhooks.calls import Caller
 from registry.admission.webhooks.configurations import Configurations, Webhook
-from registry.admission.webhooks.failures import CallFailed
+from registry.admission.webhooks.outcomes import VALIDATING, Outcomes
 from registry.admission.webhooks.selecting import Selector
 from registry.admission.webhooks.shown import Shown, shown
 from registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
 from registry.names import GroupVersionKind
 from registry.rest import Foundation
-
-logger = logging.getLogger(__name__)
 
 
 class ValidatingAdmissionWebhook(Plugin):
@@ -31,6 +28,7 @@ class ValidatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given)
         self._caller = Caller(given.call_webhook, given.types, mutates=False)
+        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock, VALIDATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -54,12 +52,8 @@ class ValidatingAdmissionWebhook(Plugin):
                 raise outcome
 
     async def _ask(self, webhook: Webhook, attributes: Attributes, one: Shown) -> None:
-        try:
-            await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
-        except CallFailed as exc:
-            if not webhook.ignores_failures:
-                raise exc.refusal() from exc
-            logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
+        asking = self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
+        await self._outcomes.of(webhook, attributes.operation, asking)
 
 
 class _Views:
