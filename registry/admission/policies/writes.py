@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from registry.access.authorizer import Authorizer as Access
+from registry.admission import requests
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
 from registry.admission.matching import Matcher
-from registry.admission.policies import requests
 from registry.admission.policies.compiled import Policy
 from registry.admission.policies.evaluation import (
     CONDITIONS_BUDGET,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.access.authorizer import Authorizer
+from registry.admission import requests
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
-from registry.admission.policies import requests
 from registry.admission.policies.evaluation import (
     CONDITIONS_BUDGET,
     Answers,

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from registry.admission import requests
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
-from registry.admission.policies import requests
 from registry.admission.webhooks.shown import Shown
 from storage.stored_object import Object
 

@@ -1,4 +1,4 @@
-"""Requests as expressions see them: who asks for what, without the objects. Pure."""
+"""Requests as expressions and webhooks see them: who asks for what, without the objects. Pure."""
 
 from dataclasses import fields
 from typing import Any
