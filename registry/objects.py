@@ -31,6 +31,14 @@ def get(obj: Mapping[str, Any], path: str, default: Any = None) -> Any:
     return value
 
 
+def carry_over(new: Object, old: Mapping[str, Any], name: str) -> None:
+    """Give the new object the old one's member, or none if that has none."""
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
+
+
 def put(obj: Object, path: str, value: Any) -> None:
     """Set the value at a dotted path, making the maps on the way."""
     *parents, last = path.split(".")

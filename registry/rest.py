@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from registry import errors
+from registry import errors, objects
 from registry.access.always import AlwaysAllow
 from registry.access.authentication import Tokens
 from registry.access.authorizer import Authorizer
@@ -311,7 +311,7 @@ def before_update(
 ) -> None:
     """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
     settle_namespace(new, request, kind)
-    _keep(new["metadata"], old["metadata"], "generation")
+    objects.carry_over(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)
     _keep_system_fields(new["metadata"], old["metadata"])
     found = object_meta.validate(new["metadata"], is_namespaced=kind.is_namespaced, check_name=names.is_path_segment)
@@ -322,13 +322,6 @@ def before_update(
     for warning in strategy.warnings_on_update(context, new, old):
         request.warn(warning)
     strategy.canonicalize(new)
-
-
-def _keep(new: dict[str, Any], old: dict[str, Any], name: str) -> None:
-    if name in old:
-        new[name] = old[name]
-    else:
-        new.pop(name, None)
 
 
 def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from registry import objects
 from registry.access.users import ANONYMOUS, UserInfo
 from registry.options import DeleteOptions
 from registry.validation import names, object_meta
@@ -82,7 +83,7 @@ class Strategy:
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         """Keep what an update may not change."""
         if self.has_status:
-            _carry_over(new, old, "status")
+            objects.carry_over(new, old, "status")
         if self.has_generation and self.is_changed(new, old):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -149,7 +150,7 @@ class StatusStrategy(Strategy):
         """Keep everything but the status and what managers of metadata may change with it."""
         for name in [*old, *new]:
             if name not in {"metadata", "status"}:
-                _carry_over(new, old, name)
+                objects.carry_over(new, old, name)
         if self.keeps_metadata:
             keep_metadata(new, old)
 
@@ -157,7 +158,7 @@ class StatusStrategy(Strategy):
 def keep_metadata(new: Object, old: Object) -> None:
     """Keep what of the metadata is not for subresources to change."""
     for name in _KEPT_METADATA:
-        _carry_over(new["metadata"], old["metadata"], name)
+        objects.carry_over(new["metadata"], old["metadata"], name)
 
 
 _KEPT_METADATA = (
@@ -169,13 +170,6 @@ _KEPT_METADATA = (
     "finalizers",
     "ownerReferences",
 )
-
-
-def _carry_over(new: Object, old: Object, name: str) -> None:
-    if name in old:
-        new[name] = old[name]
-    else:
-        new.pop(name, None)
 
 
 def _without_metadata_and_status(obj: Object) -> dict[str, Any]:
