@@ -8,7 +8,7 @@ registry (a hub object) is in that version and carries neither apiVersion nor ki
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from registry.names import GroupKind, GroupResource
+from registry.names import GroupKind, GroupResource, GroupVersionKind
 from registry.printing.columns import Columns
 from registry.schema.custom_type import CustomType
 from registry.strategy import Strategy
@@ -119,6 +119,10 @@ class Kind:
     @property
     def has_own_fields(self) -> bool:
         return bool(self.fields or self.field_aliases)
+
+    def object_kind(self, version: str) -> GroupVersionKind:
+        """What its objects are in one of the versions."""
+        return GroupVersionKind(self.group, version, self.kind)
 
     def api_version(self, version: str) -> str:
         """The apiVersion of objects in one of the versions."""

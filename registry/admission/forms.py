@@ -141,7 +141,7 @@ def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[
 
 
 def _of_version(kind: Kind, version: str, types: Catalog) -> Form:
-    plain = _plain(kind.resource, version, GroupVersionKind(kind.group, version, kind.kind), types)
+    plain = _plain(kind.resource, version, kind.object_kind(version), types)
     assert isinstance(plain, BuiltinForm)
     view = replace(plain.view, conversion=kind.conversions.get(version), default=kind.strategy.default)
     return replace(plain, view=view)

@@ -120,7 +120,7 @@ def replicas_path(dotted: str) -> Path | None:
 
 
 def _form(kind: Kind, version: str, types: Catalog) -> Form:
-    object_kind = GroupVersionKind(kind.group, version, kind.kind)
+    object_kind = kind.object_kind(version)
     find_type = _finder(object_kind, types)
 
     def canonical(obj: Object) -> Object:
@@ -134,7 +134,7 @@ def _form(kind: Kind, version: str, types: Catalog) -> Form:
 
 
 def _custom_view(kind: Kind, version: str, own: CustomType) -> View:
-    object_kind = GroupVersionKind(kind.group, version, kind.kind)
+    object_kind = kind.object_kind(version)
     return View(object_kind, own.canonical, fill=own.apply_defaults, default=kind.strategy.default)
 
 

@@ -15,7 +15,6 @@ from registry.generic.scale import ScaleREST
 from registry.generic.status import SubresourceREST
 from registry.generic.store import Store
 from registry.kind import Kind
-from registry.names import GroupVersionKind
 from registry.rest import Environment, RESTStorage
 from registry.schema import Catalog
 from storage.dry_run import DryRunnableStorage
@@ -76,7 +75,7 @@ def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) 
 
 def _canonical(kind: Kind, types: Catalog) -> Callable[[Object], Object]:
     """The canonical form of a kind's hub objects; its type is compiled when the first one is written."""
-    object_kind = GroupVersionKind(kind.group, kind.hub_version, kind.kind)
+    object_kind = kind.object_kind(kind.hub_version)
 
     def canonical(obj: Object) -> Object:
         printed = types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)

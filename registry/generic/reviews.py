@@ -42,7 +42,7 @@ class ReviewREST:
         self._answer = answer
 
     def object_kind(self, version: str) -> GroupVersionKind:
-        return GroupVersionKind(self.kind.group, version, self.kind.kind)
+        return self.kind.object_kind(version)
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         if self.kind.is_namespaced and not request.namespace:

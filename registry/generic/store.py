@@ -87,7 +87,7 @@ class Store:
         return replace(self, subresource=subresource, strategy=strategy, hooks=hooks)
 
     def object_kind(self, version: str) -> GroupVersionKind:
-        return GroupVersionKind(self.kind.group, version, self.kind.kind)
+        return self.kind.object_kind(version)
 
     def field_manager(self, version: str) -> FieldManager:
         """Who looks after the owners of fields on this path."""
