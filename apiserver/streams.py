@@ -53,6 +53,7 @@ class WatchStream:
         self._encode = frames.first
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes] = []
+        self._is_cut = False
         self._over = asyncio.Event()
 
     @property
@@ -85,9 +86,10 @@ class WatchStream:
         self._over.set()
 
     def cut(self) -> None:
-        """Break the connection."""
-        if self._request.transport is not None:
-            self._request.transport.abort()
+        """Break the connection behind what was written."""
+        self._is_cut = True
+        if self._transport is not None:
+            self._transport.close()
         self._over.set()
 
     async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
@@ -132,6 +134,8 @@ class WatchStream:
         for frame in self._early:
             self._transport.write(frame)
         self._early.clear()
+        if self._is_cut:
+            self._transport.close()
 
     def _write(self, frame: bytes) -> None:
         if self._transport is None:

@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from apiserver.testing.rules import Rule as Rule
     from apiserver.testing.server import Server as Server
 
-_PLACES = {"Server": "apiserver.testing.server", "Rule": "apiserver.testing.rules"}
+_PLACES = {"Server": "apiserver.testing.server"}
 
-__all__ = ["Rule", "Server"]
+__all__ = ["Server"]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ from storage.factory import StorageFactory
 from storage.kv.snapshot import Snapshot
 
 PREFIX = "/testing/"
+_TOO_OLD = Rule(fault=Fault.GONE, verb=("watch",))
 
 
 class Bench:
@@ -63,9 +64,15 @@ class Bench:
         """The present state. Raises InvalidOptions when it is not kept in memory."""
         return self._storage.snapshot()
 
-    async def restore(self, snapshot: Snapshot) -> int:
-        """Go back to a state; the revision by which that is so. Raises InvalidOptions."""
-        return await self._storage.restore(snapshot)
+    async def restore(self, snapshot: Snapshot, *, expires: bool = False) -> int:
+        """Go back to a state; the revision by which that is so. Raises InvalidOptions.
+
+        Watches are told of the difference; those that `expires` get 410 on top, and list again.
+        """
+        revision = await self._storage.restore(snapshot)
+        if expires:
+            self.faults.remove(self.faults.add(_TOO_OLD).rule.id)
+        return revision
 
     async def reset(self) -> int:
         """Be as a new server is: state, faults and record."""

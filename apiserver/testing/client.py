@@ -25,7 +25,7 @@ class Client:
 
     def __init__(self, port: int, tls: ssl.SSLContext, token: str) -> None:
         self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls, timeout=_SECONDS)
-        self._token = token
+        self.token = token
 
     def __enter__(self) -> Self:
         return self
@@ -39,11 +39,20 @@ class Client:
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
     ) -> dict[str, Any]:
         """The answer to one request. Raises Refused."""
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": content_type}
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type}
         text = json.dumps(body).encode() if body is not None else None
         self._connection.request(method, path, text, headers)
         response = self._connection.getresponse()
-        answer: dict[str, Any] = json.loads(response.read())
+        content = response.read()
         if response.status >= http.client.BAD_REQUEST:
-            raise Refused(response.status, answer.get("message", ""))
+            raise Refused(response.status, _message(content))
+        answer: dict[str, Any] = json.loads(content)
         return answer
+
+
+def _message(content: bytes) -> str:
+    """What a Status says, or the text that came instead of one."""
+    try:
+        return str(json.loads(content)["message"])
+    except (ValueError, KeyError, TypeError):
+        return content.decode(errors="replace").strip()

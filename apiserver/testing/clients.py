@@ -9,15 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Of one server. What is returned belongs to the library that the method is called after."""
+    """Of the server of a kubeconfig file. What is returned belongs to the library that the method is called after."""
 
-    url: str
     kubeconfig: Path
-    ca: Path
-    token: str
 
     def kubernetes(self) -> Any:
         """An ApiClient of the official client."""
@@ -52,4 +51,19 @@ class Clients:
 
     def kopf(self) -> Any:
         """What a handler of kopf's `on.login` returns."""
-        return import_module("kopf").ConnectionInfo(server=self.url, ca_path=str(self.ca), token=self.token)
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        context = _current(config, "contexts", config["current-context"])["context"]
+        cluster = _current(config, "clusters", context["cluster"])["cluster"]
+        user = _current(config, "users", context["user"])["user"]
+        return import_module("kopf").ConnectionInfo(
+            server=cluster["server"],
+            ca_data=cluster.get("certificate-authority-data"),
+            certificate_data=user.get("client-certificate-data"),
+            private_key_data=user.get("client-key-data"),
+            token=user.get("token"),
+        )
+
+
+def _current(config: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(entry for entry in config[kind] if entry["name"] == name)
+    return found

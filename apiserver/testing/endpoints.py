@@ -4,7 +4,7 @@
     DELETE             /testing/faults/ID
     GET                /testing/snapshots
     PUT, DELETE        /testing/snapshots/NAME            make or replace one; forget it
-    POST               /testing/snapshots/NAME/restore
+    POST               /testing/snapshots/NAME/restore    with ?expires=true, open watches end with 410
     POST               /testing/reset                     be as a new server is
     GET                /testing/requests?verb=patch&...   what clients have asked for
     GET                /testing/
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from apiserver import bodies, responses
+from apiserver import bodies, parameters, responses
 from apiserver.context import RequestContext
 from apiserver.testing import rules
 from apiserver.testing.requests import Seen
@@ -103,10 +103,11 @@ class Endpoints:
             del self._bench.snapshots[parts[1]]
         return {}
 
-    async def _restore(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
+    async def _restore(self, _request: web.BaseRequest, context: RequestContext, parts: Sequence[str]) -> Answer:
         with _known(parts[1]):
             wanted = self._bench.snapshots[parts[1]]
-        return {"revision": await self._bench.restore(wanted)}
+        expires = bool(parameters.flag(context.query, "expires"))
+        return {"revision": await self._bench.restore(wanted, expires=expires)}
 
     async def _reset(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
         return {"revision": await self._bench.reset()}

@@ -81,12 +81,12 @@ class Rule(BaseModel):
     namespace: Patterns = ()
     name: Patterns = ()
     user: Patterns = ()
-    probability: float = Field(1.0, ge=0, le=1)
-    after: int = Field(0, ge=0)
-    count: int | None = Field(None, ge=1)
-    seconds: float = Field(0.0, ge=0)
-    code: int = Field(500, ge=500, le=599)
-    version: int | None = Field(None, ge=1)
+    probability: Annotated[float, Field(ge=0, le=1)] = 1.0
+    after: Annotated[int, Field(ge=0)] = 0
+    count: Annotated[int, Field(ge=1)] | None = None
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    code: Annotated[int, Field(ge=500, le=599)] = 500
+    version: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -16,7 +16,6 @@ import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -144,10 +143,10 @@ class Server:
         """The TLS of clients that trust the server."""
         return ssl.create_default_context(cafile=self.ca)
 
-    @cached_property
+    @property
     def clients(self) -> Clients:
         """Ready clients of the libraries that are installed."""
-        return Clients(self.url, self.kubeconfig, self.ca, self.admin_token)
+        return Clients(self.kubeconfig)
 
     def client(self) -> Client:
         """A connection for plain requests: `with server.client() as client: client.request("GET", "/version")`."""
@@ -164,9 +163,12 @@ class Server:
         """Its whole state at this moment."""
         return self._started.call(self._bench.snapshot())
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state: reads show it from now on, and watches are told of the difference."""
-        self._started.call(self._bench.restore(snapshot))
+    def restore(self, snapshot: Snapshot, *, expires: bool = False) -> None:
+        """Go back to a state: reads show it from now on, and watches are told of the difference.
+
+        With `expires` open watches end with 410 Expired as well, so that clients list again.
+        """
+        self._started.call(self._bench.restore(snapshot, expires=expires))
 
     def reset(self) -> None:
         """Be as it was at the start: state, faults and the record of requests."""
@@ -193,15 +195,15 @@ class Server:
 
         What it gives counts in `injected` how often that happened.
         """
-        active = self.inject(Rule(fault=Fault(fault), **where))
+        active = self.inject(fault, **where)
         try:
             yield active
         finally:
             self._started.call(self._bench.withdraw(active))
 
-    def inject(self, rule: Rule) -> Active:
-        """Let something go wrong until `reset`, or until the rule is used up."""
-        return self._started.call(self._bench.inject(rule))
+    def inject(self, fault: Fault | str, **where: Any) -> Active:
+        """Let something go wrong until `reset`, or until the rule is used up. Raises ValueError."""
+        return self._started.call(self._bench.inject(Rule(fault=Fault(fault), **where)))
 
     # Within
 
@@ -254,7 +256,6 @@ class Server:
 
     def _clean_up(self, background: Background) -> None:
         self._background = self._running = None
-        self.__dict__.pop("clients", None)
         if self._finalizer is not None:
             self._finalizer.detach()
         if self._directory is not None:

@@ -1,0 +1,42 @@
+"""Existing: a cluster that is there already, in the place of a test's own server.
+
+The same test then runs against both. Must hold: what needs a server of one's own (faults, snapshots, the record of
+requests) says so, and the test is skipped.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """The cluster of a kubeconfig file's current context."""
+
+    kubeconfig: Path
+
+    @property
+    def url(self) -> str:
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        context = _named(config["contexts"], config["current-context"])["context"]
+        url: str = _named(config["clusters"], context["cluster"])["cluster"]["server"]
+        return url
+
+    @property
+    def clients(self) -> Any:
+        """Ready clients of the libraries that are installed."""
+        from apiserver.testing.clients import Clients
+
+        return Clients(self.kubeconfig)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        pytest.skip(f"{name} needs a server of the test's own")
+
+
+def _named(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["name"] == name)

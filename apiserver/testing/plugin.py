@@ -1,0 +1,105 @@
+"""The pytest plugin: a server for the session, clean for each test.
+
+    def test_a_pod(apiserver):                      # a Server, as it was at the start; KUBECONFIG names it
+        api = apiserver.clients.kubernetes()
+
+Options, with the same names in the configuration file: see `pytest --help` under "apiserver". Every worker of
+pytest-xdist has a server of its own. Must hold: a run that uses no fixture of it loads nothing and starts nothing.
+"""
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from apiserver.testing.existing import Existing
+    from apiserver.testing.server import Server
+
+_GROUP = "apiserver"
+_MANIFESTS = "Manifests that the server holds from the start of each test: files or folders."
+_FLAGS = "Flags of the server, without their dashes: name=value."
+_EXISTING = "Use the cluster of this kubeconfig file instead: nothing is started, and nothing is put back."
+_SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
+_TITLE = "Requests to the API server"
+_SHOWN = 200
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Say what can be set."""
+    group = parser.getgroup(_GROUP)
+    group.addoption("--apiserver-manifests", action="append", default=[], metavar="PATH", help=_MANIFESTS)
+    group.addoption("--apiserver-flags", action="append", default=[], metavar="NAME=VALUE", help=_FLAGS)
+    group.addoption("--apiserver-existing", metavar="KUBECONFIG", help=_EXISTING)
+    parser.addini("apiserver_manifests", _MANIFESTS, type="paths", default=[])
+    parser.addini("apiserver_flags", _FLAGS, type="linelist", default=[])
+    parser.addini("apiserver_existing", _EXISTING, type="string", default="")
+
+
+@pytest.fixture(scope="session")
+def apiserver_settings(pytestconfig: pytest.Config) -> dict[str, Any]:
+    """The arguments of the session's Server. A conftest.py may override this fixture."""
+    return {
+        **_settings([*pytestconfig.getini("apiserver_flags"), *pytestconfig.getoption("--apiserver-flags")]),
+        "manifests": [
+            *pytestconfig.getini("apiserver_manifests"),
+            *map(Path, pytestconfig.getoption("--apiserver-manifests")),
+        ],
+    }
+
+
+@pytest.fixture(scope="session")
+def apiserver_session(pytestconfig: pytest.Config, apiserver_settings: dict[str, Any]) -> "Iterator[Server | Existing]":
+    """The server of the session: what one test leaves, the next one finds."""
+    existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
+    if existing:
+        from apiserver.testing.existing import Existing
+
+        yield Existing(Path(existing))
+        return
+    from apiserver.testing.server import Server
+
+    with Server(**apiserver_settings) as server:
+        yield server
+
+
+@pytest.fixture
+def apiserver(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | Existing"
+) -> "Server | Existing":
+    """The server of the session as it was at the start, which KUBECONFIG names for the time of the test."""
+    from apiserver.testing.existing import Existing
+
+    if not isinstance(apiserver_session, Existing):
+        apiserver_session.reset()
+        request.node.stash[_SEEN] = (apiserver_session, apiserver_session.requests.count)
+    monkeypatch.setenv("KUBECONFIG", str(apiserver_session.kubeconfig))
+    return apiserver_session
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what was asked of the server, when a test fails that used it."""
+    report = yield
+    server, since = item.stash.get(_SEEN, (None, 0))
+    if server is not None and report.failed:
+        seen = server.requests.matching(since=since)[-_SHOWN:]
+        report.sections.append((f"{_TITLE} ({report.when})", "\n".join(map(str, seen))))
+    return report
+
+
+def _settings(flags: list[str]) -> dict[str, Any]:
+    """Settings from flags, as the command line reads them."""
+    if not flags:
+        return {}
+    from apiserver import command_line
+    from apiserver.flags import UsageError, parse
+
+    try:
+        parsed = parse([f"--{flag}" for flag in flags], command_line.flags(), {})
+        return command_line.settings_of(parsed).model_dump(exclude_unset=True)
+    except UsageError as exc:
+        raise pytest.UsageError(f"apiserver_flags: {exc}") from exc

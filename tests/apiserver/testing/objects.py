@@ -1,0 +1,15 @@
+"""Objects that tests make, and what they look at."""
+
+from typing import Any
+
+from apiserver.testing.client import Client
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def make(client: Client, name: str, **data: str) -> dict[str, Any]:
+    return client.request("POST", CONFIG_MAPS, {"metadata": {"name": name}, "data": data})
+
+
+def names(client: Client, path: str = CONFIG_MAPS) -> list[str]:
+    return [item["metadata"]["name"] for item in client.request("GET", path)["items"]]

@@ -1,0 +1,96 @@
+from importlib.metadata import entry_points
+
+import pytest
+
+IS_INSTALLED = bool(entry_points(group="pytest11", name="apiserver"))
+PLUGIN = () if IS_INSTALLED else ("-p", "apiserver.testing.plugin")
+OBJECT = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: given}
+"""
+
+pytest_plugins = ["pytester"]
+
+
+def run(pytester: pytest.Pytester, test: str, *options: str) -> pytest.RunResult:
+    pytester.makepyfile(test)
+    return pytester.runpytest_subprocess(*PLUGIN, "-p", "no:cacheprovider", *options)
+
+
+def test_each_test_meets_the_state_of_the_start(pytester: pytest.Pytester) -> None:
+    (pytester.path / "given.yaml").write_text(OBJECT)
+    pytester.makeini("[pytest]\napiserver_manifests = given.yaml\napiserver_flags = authorization-mode=AlwaysAllow")
+
+    result = run(
+        pytester,
+        """
+        import os, pytest
+
+        MAPS = "/api/v1/namespaces/default/configmaps"
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_alone(apiserver, number):
+            assert apiserver.url in open(os.environ["KUBECONFIG"]).read()
+            with apiserver.client() as client:
+                found = [one["metadata"]["name"] for one in client.request("GET", MAPS)["items"]]
+                assert found == ["given"]
+                client.request("POST", MAPS, {"metadata": {"name": "mine"}})
+        """,
+        "-n2",
+    )
+
+    result.assert_outcomes(passed=4)
+
+
+def test_a_failure_shows_what_was_asked_of_the_server(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        def test_fails(apiserver):
+            with apiserver.client() as client, apiserver.fault("latency", seconds=0.01):
+                client.request("GET", "/api/v1/pods")
+            assert False
+        """,
+    )
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Requests to the API server (call)*", "*200 GET /api/v1/pods*latency*"])
+
+
+def test_a_cluster_that_is_there_takes_the_place_of_the_server(pytester: pytest.Pytester) -> None:
+    kubeconfig = pytester.path / "existing.kubeconfig"
+    kubeconfig.write_text(
+        "current-context: a\n"
+        "contexts: [{name: a, context: {cluster: b, user: c}}]\n"
+        "clusters: [{name: b, cluster: {server: 'https://there:6443'}}]\n"
+    )
+
+    result = run(
+        pytester,
+        """
+        def test_reaches_it(apiserver):
+            assert apiserver.url == "https://there:6443"
+
+        def test_needs_its_own(apiserver):
+            apiserver.fault("conflict")
+        """,
+        f"--apiserver-existing={kubeconfig}",
+    )
+
+    result.assert_outcomes(passed=1, skipped=1)
+
+
+def test_a_run_that_uses_no_server_loads_none(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        import sys
+
+        def test_nothing():
+            assert "apiserver.server" not in sys.modules
+            assert "aiohttp" not in sys.modules
+        """,
+    )
+
+    result.assert_outcomes(passed=1)

@@ -1,0 +1,122 @@
+import asyncio
+import threading
+from pathlib import Path
+
+import kubernetes
+import pytest
+
+from apiserver.testing import Server
+from apiserver.testing.client import Refused
+from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
+
+DEFINITION = """
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: first
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+"""
+
+
+def left_overs(directory: Path) -> tuple[int, list[str], list[str]]:
+    threads = [thread.name for thread in threading.enumerate() if thread.name == "apiserver"]
+    return len(list(Path("/proc/self/fd").iterdir())), threads, [path.name for path in directory.iterdir()]
+
+
+def test_nothing_is_left_of_a_server_that_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = left_overs(tmp_path)
+
+    for _ in range(3):
+        with Server() as server, server.client() as client:
+            names(client)
+
+    assert left_overs(tmp_path) == before
+
+
+async def test_a_server_runs_beside_an_event_loop() -> None:
+    before = asyncio.all_tasks()
+
+    async with Server() as server:
+        with server.client() as client:
+            version = client.request("GET", "/version")
+
+    assert version["gitVersion"].startswith("v1.")
+    assert asyncio.all_tasks() == before
+
+
+def test_servers_of_one_process_share_nothing_but_their_keys(server: Server) -> None:
+    with Server() as other, server.client() as client, other.client() as other_client:
+        make(client, "here")
+
+        assert names(other_client) == []
+        assert other.url != server.url
+        assert other.ca.read_bytes() == server.ca.read_bytes()
+
+
+def test_what_stands_in_the_way_of_a_start_is_raised_and_nothing_is_left(tmp_path: Path) -> None:
+    server = Server(token_auth_file=tmp_path / "missing")
+    before = threading.active_count()
+
+    with pytest.raises(FileNotFoundError):
+        server.start()
+
+    assert threading.active_count() == before
+
+
+def test_the_official_client_is_ready(server: Server) -> None:
+    with server.clients.kubernetes() as api:
+        found = kubernetes.client.CoreV1Api(api).list_namespace()
+
+    assert "default" in [one.metadata.name for one in found.items if one.metadata is not None]
+
+
+def test_manifests_are_there_from_the_start_and_after_a_reset(tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text(DEFINITION)
+    widgets = "/apis/example.com/v1/namespaces/default/widgets"
+
+    with Server(manifests=[tmp_path]) as server, server.client() as client:
+        client.request("DELETE", f"{widgets}/first")
+        server.reset()
+
+        assert names(client, widgets) == ["first"]
+
+
+def test_a_manifest_that_cannot_be_put_is_named(server: Server) -> None:
+    with pytest.raises(ValueError, match="the given object: Widget nobody"):
+        server.load({"apiVersion": "v1", "kind": "Widget", "metadata": {"name": "nobody"}})
+
+
+def test_a_fork_begins_with_the_state_and_goes_its_own_way(server: Server) -> None:
+    with server.client() as client:
+        make(client, "common")
+        with server.fork() as fork, fork.client() as forked:
+            make(forked, "of-the-fork")
+
+            assert names(forked) == ["common", "of-the-fork"]
+        assert names(client) == ["common"]
+
+
+def test_requests_are_remembered_and_can_be_asked_for(server: Server) -> None:
+    with server.client() as client:
+        make(client, "asked")
+        with pytest.raises(Refused):
+            client.request("GET", f"{CONFIG_MAPS}/missing")
+
+    (created,) = server.requests.matching(verb="create", resource="configmaps")
+    assert (created.status, created.namespace, created.user) == (201, "default", "kubernetes-admin")
+    assert [one.name for one in server.requests.matching(status=404)] == ["missing"]
