@@ -59,8 +59,7 @@ class CustomForm:
         return self._typed(whole)
 
     async def hub(self, obj: Object) -> Object:
-        whole = {name: part for name, part in obj.items() if name not in {"apiVersion", "kind"}}
-        return await self._converted(self._type.canonical(whole), self.version, self.hub_version)
+        return await self._converted(self._type.canonical(_untyped(obj)), self.version, self.hub_version)
 
     @property
     def _type(self) -> CustomType:
@@ -77,7 +76,12 @@ class CustomForm:
 
     def _typed(self, obj: Object) -> Object:
         printed = self._type.canonical(obj)
-        return {**printed, "apiVersion": self.kind.api_version, "kind": self.kind.kind}
+        kind = self.kind
+        return {"apiVersion": kind.api_version, "kind": kind.kind, **_untyped(printed)}
+
+
+def _untyped(obj: Object) -> Object:
+    return {name: part for name, part in obj.items() if name not in {"apiVersion", "kind"}}
 
 
 def forms_of(definition: Definition, types: Types, hub_version: str, call: CallWebhook) -> Sequence[CustomForm]:
