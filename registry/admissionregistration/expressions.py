@@ -65,4 +65,4 @@ def validate_conditions(
 def _validate_name(name: str, path: str) -> list[FieldError]:
     if not name:
         return [field.required(path)]
-    return [field.invalid(path, name, message) for message in names.check_qualified_name(name)]
+    return field.invalid_each(path, name, names.check_qualified_name(name))

@@ -110,7 +110,7 @@ def _validate_key(key: str, name: str, path: str) -> list[FieldError]:
     if not name:
         return [field.invalid(path, key, "requires metadata.name be non-empty")]
     whole = f"{name}/{key}"
-    return [field.invalid(path, whole, message) for message in names.check_qualified_name(whole)]
+    return field.invalid_each(path, whole, names.check_qualified_name(whole))
 
 
 def _validate_value(expression: str, path: str, compilers: _Compilers) -> list[FieldError]:

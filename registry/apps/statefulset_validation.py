@@ -24,7 +24,7 @@ def validate(spec: Spec, context: StrategyContext) -> list[FieldError]:
         errors += claims.validate_spec(claim.get("spec") or {}, f"spec.volumeClaimTemplates[{index}].spec")
     errors += _validate_numbers(spec)
     if name := spec.get("serviceName"):
-        errors += [field.invalid("spec.serviceName", name, message) for message in names.is_dns_label(name, False)]
+        errors += field.invalid_each("spec.serviceName", name, names.is_dns_label(name, False))
     return errors + _validate_pods(spec, _validate_template(spec, context))
 
 

@@ -95,7 +95,7 @@ def _validate_field_requirement(requirement: Mapping[str, Any], path: str) -> li
 def _validate_label_requirement(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
     key = requirement.get("key", "")
     errors = _validate_values(requirement, path)
-    return errors + [field.invalid(f"{path}.key", key, message) for message in check_qualified_name(key)]
+    return errors + field.invalid_each(f"{path}.key", key, check_qualified_name(key))
 
 
 def _validate_values(requirement: Mapping[str, Any], path: str) -> list[FieldError]:

@@ -109,7 +109,7 @@ def _validate_conditions(conditions: Sequence[Spec], path: str) -> list[FieldErr
     errors = _validate_at_most(conditions, path, _MOST_PATTERNS)
     for index, condition in enumerate(conditions):
         kind, place = condition.get("type", ""), f"{path}[{index}]"
-        errors += [field.invalid(f"{place}.type", kind, message) for message in names.check_qualified_name(kind)]
+        errors += field.invalid_each(f"{place}.type", kind, names.check_qualified_name(kind))
         errors += _validate_word(condition.get("status", ""), f"{place}.status", _STATUSES)
     return errors
 

@@ -93,7 +93,7 @@ def _validate_prefixed_path(text: str, path: str) -> list[FieldError]:
     domain, _, rest = text.partition("/")
     if not domain or not rest:
         return [field.invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-    errors = [field.invalid(path, domain, message) for message in names.is_dns_subdomain(domain, False)]
+    errors = field.invalid_each(path, domain, names.is_dns_subdomain(domain, False))
     if not re.fullmatch(_PATH, rest):
         errors.append(field.invalid(path, rest, names.regex_error("Invalid path", _PATH)))
     return errors

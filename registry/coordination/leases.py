@@ -59,7 +59,7 @@ def _validate_strategy(strategy: str) -> list[FieldError]:
     path = "spec.strategy.strategy"
     if "/" not in strategy:
         return [] if strategy in _STRATEGIES else [field.not_supported(path, strategy, _STRATEGIES)]
-    return [field.invalid(path, strategy, message) for message in names.check_qualified_name(strategy)]
+    return field.invalid_each(path, strategy, names.check_qualified_name(strategy))
 
 
 LEASES = Kind(

@@ -18,7 +18,7 @@ class ConfigMapStrategy(Strategy):
         texts, binaries = obj.get("data") or {}, obj.get("binaryData") or {}
         errors = super().validate(context, obj)
         for key in texts:
-            errors += [field.invalid(f"data[{key}]", key, message) for message in data.check_key(key)]
+            errors += field.invalid_each(f"data[{key}]", key, data.check_key(key))
             if key in binaries:
                 errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
         errors += data.validate_keys(binaries, "binaryData")

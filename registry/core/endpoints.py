@@ -68,9 +68,9 @@ def _validate_address(address: Mapping[str, Any], path: str) -> list[FieldError]
     ip, node = address.get("ip", ""), address.get("nodeName")
     errors = addresses.validate_legacy(ip, f"{path}.ip")
     if hostname := address.get("hostname"):
-        errors += [field.invalid(f"{path}.hostname", hostname, text) for text in names.is_dns_label(hostname, False)]
+        errors += field.invalid_each(f"{path}.hostname", hostname, names.is_dns_label(hostname, False))
     if node is not None:
-        errors += [field.invalid(f"{path}.nodeName", node, text) for text in names.is_dns_subdomain(node, False)]
+        errors += field.invalid_each(f"{path}.nodeName", node, names.is_dns_subdomain(node, False))
     return errors + addresses.validate_endpoint(ip, f"{path}.ip")
 
 
@@ -78,7 +78,7 @@ def _validate_port(port: Mapping[str, Any], path: str, *, needs_name: bool) -> l
     name = port.get("name", "")
     errors = []
     if name:
-        errors += [field.invalid(f"{path}.name", name, text) for text in names.is_dns_label(name, False)]
+        errors += field.invalid_each(f"{path}.name", name, names.is_dns_label(name, False))
     elif needs_name:
         errors.append(field.required(f"{path}.name"))
     errors += ports.validate_number(port.get("port", 0), f"{path}.port")

@@ -57,7 +57,7 @@ class EventStrategy(Strategy):
         errors = _validate_new_shape(obj, controller) if obj.get("eventTime") else _validate_old_shape(obj)
         namespace = obj["metadata"].get("namespace", "")
         messages = names.is_dns_subdomain(namespace, False)
-        return errors + [field.invalid("namespace", namespace, message) for message in messages]
+        return errors + field.invalid_each("namespace", namespace, messages)
 
 
 def _namespaces(obj: Object) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def _validate_new_shape(obj: Object, controller: str) -> list[FieldError]:
     reporting = obj.get("reportingComponent", "")
     if not reporting:
         errors.append(field.required(controller))
-    errors += [field.invalid(controller, reporting, message) for message in names.check_qualified_name(reporting)]
+    errors += field.invalid_each(controller, reporting, names.check_qualified_name(reporting))
     for name, limit in _TOLD:
         if not obj.get(name):
             errors.append(field.required(name))
@@ -95,7 +95,7 @@ def _validate_length(obj: Object, name: str, limit: int) -> list[FieldError]:
 def _validate_strictly(obj: Object) -> list[FieldError]:
     metadata, event_type = obj["metadata"], obj.get("type", "")
     name = metadata.get("name", "")
-    errors = [field.invalid("metadata.name", name, message) for message in names.is_dns_subdomain(name, False)]
+    errors = field.invalid_each("metadata.name", name, names.is_dns_subdomain(name, False))
     errors += object_meta.validate_builtin_finalizers(metadata.get("finalizers") or ())
     errors += _validate_series(obj)
     if not obj.get("eventTime"):

@@ -65,7 +65,7 @@ def _complete(item: Object) -> None:
 
 
 def _validate_type(limit_type: str, path: str) -> list[FieldError]:
-    errors = [field.invalid(path, limit_type, message) for message in names.check_qualified_name(limit_type)]
+    errors = field.invalid_each(path, limit_type, names.check_qualified_name(limit_type))
     if not errors and "/" not in limit_type and limit_type not in _TYPES:
         errors.append(field.invalid(path, limit_type, "must be a standard limit type or fully qualified"))
     return errors

@@ -256,7 +256,7 @@ def _validate_source(source: Mapping[str, Any], path: str, *, is_status: bool) -
     for name, check in checks:
         value = reference.get(name, "")
         found = check(value) if value else ()
-        errors += [field.invalid(f"{path}.{name}", value, message) for message in found]
+        errors += field.invalid_each(f"{path}.{name}", value, found)
         if not value:
             errors.append(field.required(f"{path}.{name}"))
     return errors

@@ -210,7 +210,7 @@ def _validate_attributes_class(new: Object, old: Object) -> list[FieldError]:
 
 
 def _validate_resource(name: str, path: str) -> list[FieldError]:
-    errors = [field.invalid(path, name, message) for message in names.check_qualified_name(name)]
+    errors = field.invalid_each(path, name, names.check_qualified_name(name))
     if not errors and resource_names.is_native(name) and name != "storage":
         errors.append(field.not_supported(path, name, ("storage",)))
     return errors

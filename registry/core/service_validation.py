@@ -93,13 +93,13 @@ def _validate_external_name(spec: Spec) -> list[FieldError]:
     name = (spec.get("externalName") or "").removesuffix(".")
     if not name:
         return [*errors, field.required("spec.externalName")]
-    return errors + [field.invalid("spec.externalName", name, text) for text in names.DNS1123_SUBDOMAIN.check(name)]
+    return errors + field.invalid_each("spec.externalName", name, names.DNS1123_SUBDOMAIN.check(name))
 
 
 def _validate_port(port: Mapping[str, Any], path: str, taken: set[str], *, needs_name: bool) -> list[FieldError]:
     errors, name = [], port.get("name") or ""
     if name:
-        errors += [field.invalid(f"{path}.name", name, text) for text in names.DNS1123_LABEL.check(name)]
+        errors += field.invalid_each(f"{path}.name", name, names.DNS1123_LABEL.check(name))
         if name in taken:
             errors.append(field.duplicate(f"{path}.name", name))
         taken.add(name)
@@ -114,7 +114,7 @@ def _validate_port(port: Mapping[str, Any], path: str, taken: set[str], *, needs
 
 
 def _validate_qualified(value: str, path: str) -> list[FieldError]:
-    return [field.invalid(path, value, text) for text in names.check_qualified_name(value)]
+    return field.invalid_each(path, value, names.check_qualified_name(value))
 
 
 def _validate_affinity(spec: Spec) -> list[FieldError]:
@@ -266,7 +266,7 @@ def validate_balancer_host(host: str, path: str) -> list[FieldError]:
     """The name of a load balancer, which is no address."""
     if not host:
         return []
-    errors = [field.invalid(path, host, text) for text in names.DNS1123_SUBDOMAIN.check(host)]
+    errors = field.invalid_each(path, host, names.DNS1123_SUBDOMAIN.check(host))
     if addresses.parse(host) is not None:
         errors.append(field.invalid(path, host, "must be a DNS name, not an IP address"))
     return errors

@@ -51,7 +51,7 @@ def _validate_reviews(reviews: Sequence[str], path: str, demands_known: bool) ->
             found.append(field.invalid(f"{path}[{index}]", version, "duplicate version"))
         else:
             wrong = names.DNS1035_LABEL.check(version)
-            found += [field.invalid(f"{path}[{index}]", version, text) for text in wrong]
+            found += field.invalid_each(f"{path}[{index}]", version, wrong)
     if demands_known and not is_spoken(reviews):
         listed = ", ".join(REVIEW_VERSIONS)
         found.append(field.invalid(path, list(reviews), f"must include at least one of {listed}"))

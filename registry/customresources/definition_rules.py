@@ -153,7 +153,7 @@ def _validate_version(view: SpecView, version: Version, path: str, demands: _Dem
     found = name_rules.validate_version(version.get("name") or "", f"{path}.name")
     warning = version.get("deprecationWarning")
     wrong = version_rules.wrong_warning(warning, is_deprecated=bool(version.get("deprecated")))
-    found += [fields.invalid(f"{path}.deprecationWarning", warning, text) for text in wrong]
+    found += fields.invalid_each(f"{path}.deprecationWarning", warning, wrong)
     has_status = spec_view.has_status(view.subresources_of(version))
     schema = spec_view.schema_of(version)
     if schema is not None:

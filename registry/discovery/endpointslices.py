@@ -117,7 +117,7 @@ def _validate_ports(ports: Sequence[Mapping[str, Any]]) -> list[FieldError]:
     for index, port in enumerate(ports):
         path, name = f"ports[{index}]", port.get("name") or ""
         if name:
-            errors += [field.invalid(f"{path}.name", name, text) for text in names.is_dns_label(name, False)]
+            errors += field.invalid_each(f"{path}.name", name, names.is_dns_label(name, False))
         if name in seen:
             errors.append(field.duplicate(f"{path}.name", name))
         seen.add(name)
@@ -139,10 +139,10 @@ def _validate_endpoint(endpoint: Mapping[str, Any], address_type: str, path: str
     errors = _validate_addresses(endpoint.get("addresses") or (), address_type, f"{path}.addresses")
     node, hostname = endpoint.get("nodeName"), endpoint.get("hostname")
     if node is not None:
-        errors += [field.invalid(f"{path}.nodeName", node, text) for text in names.is_dns_subdomain(node, False)]
+        errors += field.invalid_each(f"{path}.nodeName", node, names.is_dns_subdomain(node, False))
     errors += _validate_topology(endpoint.get("deprecatedTopology") or {}, f"{path}.deprecatedTopology")
     if hostname is not None:
-        errors += [field.invalid(f"{path}.hostname", hostname, text) for text in names.is_dns_label(hostname, False)]
+        errors += field.invalid_each(f"{path}.hostname", hostname, names.is_dns_label(hostname, False))
     return errors + _validate_hints(endpoint.get("hints") or {}, f"{path}.hints")
 
 
@@ -213,7 +213,7 @@ def _validate_hinted(hinted: Sequence[Mapping[str, str]], path: str, check: Any)
         if name in seen:
             errors.append(field.duplicate(place, name))
         seen.add(name)
-        errors += [field.invalid(place, name, message) for message in check(name)]
+        errors += field.invalid_each(place, name, check(name))
     return errors
 
 

@@ -57,7 +57,7 @@ def _validate_account(account: Part, path: str) -> list[FieldError]:
     if not name:
         errors.append(field.required(f"{path}.name"))
     elif name != "*":
-        errors += [field.invalid(f"{path}.name", name, text) for text in names.is_dns_subdomain(name, False)]
+        errors += field.invalid_each(f"{path}.name", name, names.is_dns_subdomain(name, False))
     if not namespace:
         return [*errors, field.required(f"{path}.namespace", "must specify namespace for service account")]
     return errors + domains.validate_format(namespace, DNS1123_LABEL, f"{path}.namespace")

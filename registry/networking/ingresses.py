@@ -99,7 +99,7 @@ def _validate_tls(tls: Mapping[str, Any], path: str, *, allows_names: bool) -> l
     for index, host in enumerate(tls.get("hosts") or ()):
         errors += domains.validate_format(host, _host_format(host), f"{path}.hosts[{index}]")
     if not allows_names:
-        errors += [field.invalid(f"{path}.secretName", tls["secretName"], text) for text in _check_secret(tls)]
+        errors += field.invalid_each(f"{path}.secretName", tls["secretName"], _check_secret(tls))
     return errors
 
 
@@ -151,7 +151,7 @@ def _validate_absolute(text: str, path: str) -> list[FieldError]:
 def _validate_plain(text: str, path: str) -> list[FieldError]:
     messages = [f"must not contain '{part}'" for part in _BAD_PARTS if part in text]
     messages += [f"cannot end with '{end}'" for end in _BAD_ENDS if text.endswith(end)]
-    return [field.invalid(path, text, message) for message in messages]
+    return field.invalid_each(path, text, messages)
 
 
 INGRESSES = Kind(

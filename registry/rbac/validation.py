@@ -73,7 +73,7 @@ def _validate_role_ref(role_ref: Mapping[str, Any], role_kinds: Sequence[str]) -
     name = role_ref.get("name", "")
     if not name:
         return [*errors, field.required("roleRef.name")]
-    return errors + [field.invalid("roleRef.name", name, text) for text in names.is_path_segment(name, False)]
+    return errors + field.invalid_each("roleRef.name", name, names.is_path_segment(name, False))
 
 
 def _validate_subject(subject: Mapping[str, Any], path: str, *, has_namespace: bool) -> list[FieldError]:
@@ -81,7 +81,7 @@ def _validate_subject(subject: Mapping[str, Any], path: str, *, has_namespace: b
     errors = [] if name else [field.required(f"{path}.name")]
     if kind == "ServiceAccount":
         if name:
-            errors += [field.invalid(f"{path}.name", name, text) for text in names.is_dns_subdomain(name, False)]
+            errors += field.invalid_each(f"{path}.name", name, names.is_dns_subdomain(name, False))
         errors += _validate_group(subject, path, "")
         if not has_namespace and not subject.get("namespace"):
             errors.append(field.required(f"{path}.namespace"))

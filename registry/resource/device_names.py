@@ -26,7 +26,7 @@ def validate_driver(name: str, path: str) -> list[FieldError]:
     if not name:
         return [field.required(path)]
     errors = [field.too_long(path, _LONGEST_DRIVER)] if len(name.encode()) > _LONGEST_DRIVER else []
-    return errors + [field.invalid(path, name, message) for message in DNS1123_SUBDOMAIN.check(name.lower())]
+    return errors + field.invalid_each(path, name, DNS1123_SUBDOMAIN.check(name.lower()))
 
 
 def validate_pool(name: str, path: str) -> list[FieldError]:

@@ -40,11 +40,11 @@ def validate_toleration(toleration: Mapping[str, Any], path: str) -> list[FieldE
 
 def validate_key(key: str, path: str) -> list[FieldError]:
     """A label's key, or one that is like it."""
-    return [field.invalid(path, key, message) for message in names.check_qualified_name(key)]
+    return field.invalid_each(path, key, names.check_qualified_name(key))
 
 
 def _validate_value(value: str, path: str) -> list[FieldError]:
-    return [field.invalid(path, value, message) for message in names.check_label_value(value)]
+    return field.invalid_each(path, value, names.check_label_value(value))
 
 
 def _validate_effect(effect: str, path: str) -> list[FieldError]:

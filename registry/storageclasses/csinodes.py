@@ -69,7 +69,7 @@ def _validate_keys(keys: Sequence[str], path: str) -> list[FieldError]:
             errors.append(field.required(path))
         if key in keys[:index]:
             errors.append(field.duplicate(path, key))
-        errors += [field.invalid(path, key, message) for message in names.check_qualified_name(key)]
+        errors += field.invalid_each(path, key, names.check_qualified_name(key))
     return errors
 
 

@@ -43,7 +43,7 @@ def _validate(obj: Object, old: Object | None) -> list[FieldError]:
     if topology is not None:
         errors += label_selectors.validate(topology, "nodeTopology", allows_invalid_values=is_lenient)
     messages = names.is_dns_subdomain(storage_class, False)
-    errors += [field.invalid("storageClassName", storage_class, message) for message in messages]
+    errors += field.invalid_each("storageClassName", storage_class, messages)
     capacity = obj.get("capacity")
     if capacity is not None and quantity.parse(capacity).digits < 0:
         errors.append(field.invalid("capacity", capacity, "must be greater than or equal to 0"))

@@ -14,7 +14,7 @@ def validate_provisioner(name: str, path: str) -> list[FieldError]:
     if not name:
         return [field.required(path)]
     lowered = name.lower()
-    return [field.invalid(path, lowered, message) for message in names.check_qualified_name(lowered)]
+    return field.invalid_each(path, lowered, names.check_qualified_name(lowered))
 
 
 def validate_parameters(parameters: Mapping[str, str], path: str, *, is_required: bool) -> list[FieldError]:

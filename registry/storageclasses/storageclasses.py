@@ -98,7 +98,7 @@ def _validate_term(term: Mapping[str, Any], path: str) -> list[FieldError]:
             for number, value in enumerate(values)
             if value in values[:number]
         ]
-        errors += [field.invalid(f"{place}.key", key, message) for message in names.check_qualified_name(key)]
+        errors += field.invalid_each(f"{place}.key", key, names.check_qualified_name(key))
         if key in keys:
             errors.append(field.duplicate(f"{place}.key", key))
         keys.add(key)

@@ -56,7 +56,7 @@ def _validate(obj: Object) -> list[FieldError]:
     errors = volume_sources.validate_csi_driver(spec.get("attacher", ""), "spec.attacher")
     errors += _validate_source(_source(spec), "spec.source")
     node, volume = spec.get("nodeName", ""), _source(spec).get("persistentVolumeName")
-    errors += [field.invalid("spec.nodeName", node, message) for message in names.is_dns_subdomain(node, False)]
+    errors += field.invalid_each("spec.nodeName", node, names.is_dns_subdomain(node, False))
     metadata = status.get("attachmentMetadata") or {}
     if sum(len(key.encode()) + len((value or "").encode()) for key, value in metadata.items()) > _MAX_METADATA_BYTES:
         errors.append(field.too_long("status.attachmentMetadata", _MAX_METADATA_BYTES))
@@ -64,7 +64,7 @@ def _validate(obj: Object) -> list[FieldError]:
         errors += _validate_failure(status.get(name) or {}, f"status.{name}")
     if volume is not None:
         messages = names.is_dns_subdomain(volume, False)
-        errors += [field.invalid("spec.source.persistentVolumeName", volume, message) for message in messages]
+        errors += field.invalid_each("spec.source.persistentVolumeName", volume, messages)
     return errors
 
 

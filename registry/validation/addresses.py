@@ -50,7 +50,7 @@ def validate_legacy(text: str, path: str, known: Collection[str] = ()) -> list[F
     """What is wrong with an address that is not among those that the object has had before."""
     if text in known:
         return []
-    return [field.invalid(path, text, message) for message in check(text)]
+    return field.invalid_each(path, text, check(text))
 
 
 def check(text: str) -> list[str]:
@@ -68,7 +68,7 @@ def validate(text: str, path: str) -> list[FieldError]:
     messages = check(text)
     if not messages and text != str(parse(text)):
         messages = [_canonical_form(str(parse(text)))]
-    return [field.invalid(path, text, message) for message in messages]
+    return field.invalid_each(path, text, messages)
 
 
 def validate_cidr(text: str, path: str) -> list[FieldError]:

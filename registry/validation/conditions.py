@@ -33,7 +33,7 @@ def validate(conditions: Sequence[Mapping[str, Any]], path: str) -> list[FieldEr
 
 def _validate(condition: Mapping[str, Any], path: str) -> list[FieldError]:
     kind, status = condition.get("type") or "", condition.get("status") or ""
-    errors = [field.invalid(f"{path}.type", kind, message) for message in names.check_qualified_name(kind)]
+    errors = field.invalid_each(f"{path}.type", kind, names.check_qualified_name(kind))
     if status not in _STATUSES:
         errors.append(field.not_supported(f"{path}.status", status, _STATUSES))
     generation = condition.get("observedGeneration") or 0
@@ -51,5 +51,5 @@ def _validate(condition: Mapping[str, Any], path: str) -> list[FieldError]:
 def _validate_reason(reason: str, path: str) -> list[FieldError]:
     if not reason:
         return [field.required(path)]
-    errors = [field.invalid(path, reason, message) for message in _REASON.check(reason)]
+    errors = field.invalid_each(path, reason, _REASON.check(reason))
     return [*errors, field.too_long(path, _LONGEST_REASON)] if len(reason.encode()) > _LONGEST_REASON else errors

@@ -25,12 +25,12 @@ C_IDENTIFIER = Format(
 
 def validate_format(value: str, text_format: Format, path: str) -> list[FieldError]:
     """A field with one format."""
-    return [field.invalid(path, value, message) for message in text_format.check(value)]
+    return field.invalid_each(path, value, text_format.check(value))
 
 
 def validate_segment(value: str, path: str) -> list[FieldError]:
     """A field that may stand in a URL path between two slashes."""
-    return [field.invalid(path, value, message) for message in names.is_path_segment(value, False)]
+    return field.invalid_each(path, value, names.is_path_segment(value, False))
 
 
 def validate_prefixed_path(value: str, path: str) -> list[FieldError]:

@@ -19,5 +19,5 @@ def validate_protocols(port: Mapping[str, Any], path: str) -> list[FieldError]:
         errors.append(field.not_supported(f"{path}.protocol", protocol, _PROTOCOLS))
     if application is not None:
         messages = names.check_qualified_name(application)
-        errors += [field.invalid(f"{path}.appProtocol", application, message) for message in messages]
+        errors += field.invalid_each(f"{path}.appProtocol", application, messages)
     return errors

@@ -98,6 +98,11 @@ def duplicate(path: str, value: Any) -> FieldError:
     return FieldError(ErrorType.DUPLICATE, path, value)
 
 
+def invalid_each(path: str, value: Any, details: Iterable[str]) -> list[FieldError]:
+    """An error for each detail."""
+    return [invalid(path, value, detail) for detail in details]
+
+
 def not_found(path: str, value: Any) -> FieldError:
     return FieldError(ErrorType.NOT_FOUND, path, value)
 

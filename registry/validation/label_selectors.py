@@ -29,7 +29,7 @@ def validate(selector: Mapping[str, Any], path: str, *, allows_invalid_values: b
 def _validate_expression(expression: Mapping[str, Any], path: str) -> list[FieldError]:
     key, values = expression.get("key", ""), expression.get("values") or ()
     errors = _validate_operator(expression.get("operator", ""), path, has_values=bool(values))
-    return errors + [field.invalid(f"{path}.key", key, message) for message in names.check_qualified_name(key)]
+    return errors + field.invalid_each(f"{path}.key", key, names.check_qualified_name(key))
 
 
 def _validate_values(values: Sequence[str], path: str) -> list[FieldError]:

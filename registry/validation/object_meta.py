@@ -30,14 +30,12 @@ def validate(meta: Meta, *, is_namespaced: bool, check_name: NameCheck, path: st
     """The rules for a new object, whose name has been generated already."""
     errors = []
     if generate_name := meta.get("generateName"):
-        errors += [
-            field.invalid(f"{path}.generateName", generate_name, message) for message in check_name(generate_name, True)
-        ]
+        errors += field.invalid_each(f"{path}.generateName", generate_name, check_name(generate_name, True))
     name = meta.get("name")
     if not name:
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
     else:
-        errors += [field.invalid(f"{path}.name", name, message) for message in check_name(name, False)]
+        errors += field.invalid_each(f"{path}.name", name, check_name(name, False))
     errors += _validate_namespace(meta.get("namespace", ""), is_namespaced=is_namespaced, path=f"{path}.namespace")
     if meta.get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], "must be greater than or equal to 0"))
@@ -82,8 +80,8 @@ def validate_labels(labels: Mapping[str, str], path: str) -> list[FieldError]:
     """The keys and values of labels."""
     errors = []
     for key, value in labels.items():
-        errors += [field.invalid(path, key, message) for message in names.check_qualified_name(key)]
-        errors += [field.invalid(path, value, message) for message in names.check_label_value(value)]
+        errors += field.invalid_each(path, key, names.check_qualified_name(key))
+        errors += field.invalid_each(path, value, names.check_label_value(value))
     return errors
 
 
@@ -91,7 +89,7 @@ def validate_annotations(annotations: Mapping[str, str], path: str) -> list[Fiel
     """The keys of annotations (case does not matter) and their size together."""
     errors = []
     for key in annotations:
-        errors += [field.invalid(path, key, message) for message in names.check_qualified_name(key.lower())]
+        errors += field.invalid_each(path, key, names.check_qualified_name(key.lower()))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > _ANNOTATIONS_LIMIT:
         errors.append(field.too_long(path, _ANNOTATIONS_LIMIT))
@@ -116,7 +114,7 @@ def _validate_namespace(namespace: str, *, is_namespaced: bool, path: str) -> li
         return [field.forbidden(path, "not allowed on this type")] if namespace else []
     if not namespace:
         return [field.required(path)]
-    return [field.invalid(path, namespace, message) for message in names.is_dns_label(namespace, False)]
+    return field.invalid_each(path, namespace, names.is_dns_label(namespace, False))
 
 
 def _validate_labels_and_annotations(meta: Meta, path: str) -> list[FieldError]:
@@ -186,7 +184,7 @@ def validate_finalizer(name: str, path: str) -> list[FieldError]:
 
 
 def _validate_finalizer_name(name: str, path: str) -> list[FieldError]:
-    return [field.invalid(path, name, message) for message in names.check_qualified_name(name)]
+    return field.invalid_each(path, name, names.check_qualified_name(name))
 
 
 def _validate_known(name: str, path: str) -> list[FieldError]:

@@ -32,11 +32,11 @@ def check_port_name(name: str) -> list[str]:
 
 
 def validate_number(port: int, path: str) -> list[FieldError]:
-    return [field.invalid(path, port, message) for message in check_port_number(port)]
+    return field.invalid_each(path, port, check_port_number(port))
 
 
 def validate(port: Any, path: str) -> list[FieldError]:
     """A port that is told by its number or by its name; one that is not told is number 0."""
     if isinstance(port, str):
-        return [field.invalid(path, port, message) for message in check_port_name(port)]
+        return field.invalid_each(path, port, check_port_name(port))
     return validate_number(port or 0, path)

@@ -80,7 +80,7 @@ def allows_overcommit(name: str) -> bool:
 
 def validate_name(name: str, path: str) -> list[FieldError]:
     """Any resource."""
-    errors = [field.invalid(path, name, message) for message in check_qualified_name(name)]
+    errors = field.invalid_each(path, name, check_qualified_name(name))
     if not errors and "/" not in name and not is_standard(name):
         errors.append(field.invalid(path, name, "must be a standard resource type or fully qualified"))
     return errors

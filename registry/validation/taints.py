@@ -26,7 +26,7 @@ def validate(taints: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]
 
 def _validate_taint(taint: Mapping[str, Any], path: str) -> list[FieldError]:
     key, value, effect = (taint.get(name) or "" for name in ("key", "value", "effect"))
-    errors = [field.invalid(f"{path}.key", key, message) for message in names.check_qualified_name(key)]
+    errors = field.invalid_each(f"{path}.key", key, names.check_qualified_name(key))
     if messages := names.check_label_value(value):
         errors.append(field.invalid(f"{path}.value", value, ";".join(messages)))
     if not effect:

@@ -69,7 +69,7 @@ def _validate_labels(requirement: Obj, path: str, *, any_value: bool) -> Errors:
     errors += rules.qualified_name(key, f"{path}.key")
     if not any_value:
         for index, value in enumerate(values):
-            errors += rules.invalid_each(f"{path}.values[{index}]", value, names.check_label_value(value))
+            errors += field.invalid_each(f"{path}.values[{index}]", value, names.check_label_value(value))
     return errors
 
 

@@ -113,5 +113,5 @@ def _validate_source(source: Obj, path: str, *, any_group: bool) -> Errors:
     if not group and kind != _CLAIM:
         errors.append(field.invalid(path, kind, _OTHER_KIND))
     if group and not any_group:
-        errors += rules.invalid_each(f"{path}.apiGroup", group, names.is_dns_subdomain(group, False))
+        errors += field.invalid_each(f"{path}.apiGroup", group, names.is_dns_subdomain(group, False))
     return errors

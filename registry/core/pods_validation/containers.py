@@ -166,7 +166,7 @@ def _validate_ports(entries: Sequence[Obj], path: str) -> Errors:
 
 
 def _validate_port_name(name: str, path: str, names: set[str]) -> Errors:
-    errors = rules.invalid_each(path, name, ports.check_port_name(name))
+    errors = field.invalid_each(path, name, ports.check_port_name(name))
     if not errors:
         errors = [field.duplicate(path, name)] if name in names else []
         names.add(name)

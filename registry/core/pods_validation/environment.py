@@ -89,7 +89,7 @@ def _validate_key(source: Obj, path: str) -> Errors:
     errors = rules.subdomain(name, f"{path}.name")
     if not key:
         return [*errors, field.required(f"{path}.key")]
-    return errors + rules.invalid_each(f"{path}.key", key, check_key(key))
+    return errors + field.invalid_each(f"{path}.key", key, check_key(key))
 
 
 def _validate_file(source: Obj, path: str) -> Errors:
@@ -121,4 +121,4 @@ def _validate_set(source: Obj, path: str) -> Errors:
     if not name:
         return [field.required(f"{path}.name")]
     # A name that ends with a dash passes: it is checked as if something were to follow.
-    return rules.invalid_each(f"{path}.name", name, names.is_dns_subdomain(name, True))
+    return field.invalid_each(f"{path}.name", name, names.is_dns_subdomain(name, True))

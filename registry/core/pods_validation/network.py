@@ -48,7 +48,7 @@ def _validate_searches_and_options(config: Obj, path: str) -> Errors:
     for index, search in enumerate(searches):
         if search != ".":
             name = search.removesuffix(".")
-            errors += rules.invalid_each(f"{here}[{index}]", name, names.DNS1123_SUBDOMAIN_WITH_UNDERSCORE.check(name))
+            errors += field.invalid_each(f"{here}[{index}]", name, names.DNS1123_SUBDOMAIN_WITH_UNDERSCORE.check(name))
     for index, option in enumerate(config.get("options") or ()):
         if not option.get("name"):
             errors.append(field.required(f"{path}.options[{index}]", "must not be empty"))

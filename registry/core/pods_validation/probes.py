@@ -71,7 +71,7 @@ def _http(action: Obj, path: str, _grace: int | None) -> Errors:
         errors.append(field.not_supported(f"{path}.scheme", action.get("scheme", ""), _SCHEMES))
     for header in action.get("httpHeaders") or ():
         name = header.get("name", "")
-        errors += rules.invalid_each(f"{path}.httpHeaders", name, names.HTTP_HEADER.check(name))
+        errors += field.invalid_each(f"{path}.httpHeaders", name, names.HTTP_HEADER.check(name))
     return errors
 
 

@@ -1,6 +1,6 @@
 """Rules that many fields of pods share: text that must be there, words of a list, names, paths, file modes. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from registry.validation import field, names
@@ -34,24 +34,19 @@ def required(obj: Obj, path: str, *members: str) -> Errors:
     return [field.required(f"{path}.{name}") for name in members if not obj.get(name)]
 
 
-def invalid_each(path: str, value: Any, messages: Sequence[str]) -> Errors:
-    """An error for each message."""
-    return [field.invalid(path, value, message) for message in messages]
-
-
 def label(value: str, path: str) -> Errors:
     """A DNS label."""
-    return invalid_each(path, value, names.is_dns_label(value, False))
+    return field.invalid_each(path, value, names.is_dns_label(value, False))
 
 
 def subdomain(value: str, path: str) -> Errors:
     """A DNS subdomain."""
-    return invalid_each(path, value, names.is_dns_subdomain(value, False))
+    return field.invalid_each(path, value, names.is_dns_subdomain(value, False))
 
 
 def qualified_name(value: str, path: str) -> Errors:
     """A label key."""
-    return invalid_each(path, value, names.check_qualified_name(value))
+    return field.invalid_each(path, value, names.check_qualified_name(value))
 
 
 def required_word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:

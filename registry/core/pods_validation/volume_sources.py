@@ -259,7 +259,7 @@ def validate_csi_driver(driver: str, path: str) -> Errors:
     if not driver:
         return [field.required(path)]
     errors = [field.too_long(path, _DRIVER_LIMIT)] if len(driver.encode()) > _DRIVER_LIMIT else []
-    return errors + rules.invalid_each(path, driver, names.is_dns_subdomain(driver.lower(), False))
+    return errors + field.invalid_each(path, driver, names.is_dns_subdomain(driver.lower(), False))
 
 
 def _ephemeral(source: Obj, path: str, volume: Volume) -> Errors:
