@@ -15,11 +15,12 @@ from registry.admission.kind_mapping import KindMapping
 from registry.admission.matching import Matcher, is_configuration
 from registry.admission.policies import patches
 from registry.admission.policies.compiled import Binding, Mutation, Policy
+from registry.admission.policies.conditions import Undetermined
 from registry.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
 from registry.admission.policies.params import Misconfigured, Params
 from registry.admission.policies.patches import Unpatchable
 from registry.admission.policies.sources import Source
-from registry.admission.policies.writes import Undetermined, Write
+from registry.admission.policies.writes import Write
 from registry.admission.refusals import forbidden
 from registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS

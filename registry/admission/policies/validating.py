@@ -12,10 +12,11 @@ from registry.admission.interface import Attributes, Plugin
 from registry.admission.kind_mapping import KindMapping
 from registry.admission.matching import Matcher, is_configuration
 from registry.admission.policies.compiled import Binding, Policy, Validation
+from registry.admission.policies.conditions import Undetermined
 from registry.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
 from registry.admission.policies.params import Misconfigured, Params
 from registry.admission.policies.sources import Source
-from registry.admission.policies.writes import Undetermined, Write
+from registry.admission.policies.writes import Write
 from registry.admission.refusals import forbidden
 from registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
 from registry.admissionregistration.validatingadmissionpolicybindings import VALIDATINGADMISSIONPOLICYBINDINGS

@@ -10,13 +10,8 @@ from registry.admission.forms import Form
 from registry.admission.interface import Attributes
 from registry.admission.matching import Matcher
 from registry.admission.policies.compiled import Policy
-from registry.admission.policies.evaluation import (
-    CONDITIONS_BUDGET,
-    Answers,
-    Inputs,
-    OutOfBudget,
-    inputs,
-)
+from registry.admission.policies.conditions import hold
+from registry.admission.policies.evaluation import Answers, Inputs, inputs
 from registry.names import GroupKind
 from storage.stored_object import Object
 
@@ -63,27 +58,8 @@ class Write:
 
     async def matches_conditions(self, policy: Policy, seen: Inputs) -> bool:
         """Whether all conditions of a policy hold. Raises Undetermined."""
-        if not policy.conditions:
-            return True
-
-        def evaluate() -> bool:
-            evaluation = seen.evaluation(CONDITIONS_BUDGET)
-            outcomes = [evaluation.outcome(expression) for _, expression in policy.conditions]
-            if any(outcome.value is False and not outcome.failure for outcome in outcomes):
-                return False
-            failures = list(dict.fromkeys(outcome.failure for outcome in outcomes if outcome.failure))
-            if failures:
-                raise Undetermined(failures[0] if len(failures) == 1 else f"[{', '.join(failures)}]")
-            return True
-
-        try:
-            return await self.answers.decided(evaluate)
-        except OutOfBudget as exc:
-            raise Undetermined(str(exc)) from exc
-        except Undetermined:
-            if policy.ignores_failures:
-                return False
-            raise
+        conditions = [expression for _, expression in policy.conditions]
+        return await hold(conditions, seen, self.answers, ignores_failures=policy.ignores_failures)
 
     async def _objects(self, form: Form) -> tuple[Object | None, Object | None]:
         key = (str(form.resource), form.version)
@@ -106,10 +82,6 @@ class Write:
             return None
         found = await self.matcher.namespace(attributes.namespace)
         return {**found, "metadata": _visible(found["metadata"])}
-
-
-class Undetermined(Exception):
-    """Conditions that could not be evaluated, and why."""
 
 
 _HIDDEN = frozenset({"managedFields", "ownerReferences", "selfLink"})

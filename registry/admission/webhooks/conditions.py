@@ -1,7 +1,4 @@
-"""Conditions: the expressions under which a webhook is called at all.
-
-Must hold: one that is false counts before all that fail; what cannot be evaluated counts as the webhook's failures do.
-"""
+"""Conditions: the expressions under which a webhook is called at all, compiled once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,22 +7,12 @@ from registry.access.authorizer import Authorizer
 from registry.admission import requests
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
-from registry.admission.policies.evaluation import (
-    CONDITIONS_BUDGET,
-    Answers,
-    Expression,
-    Inputs,
-    OutOfBudget,
-    inputs,
-)
+from registry.admission.policies.conditions import Undetermined, hold
+from registry.admission.policies.evaluation import Answers, Expression, inputs
 from registry.admission.webhooks.shown import Shown
 from registry.cel import admission, types
 from registry.cel.admission import Given, Refused
-from registry.errors import Forbidden, aggregate
-
-
-class _Failed(Exception):
-    """Conditions that could not be evaluated, and why."""
+from registry.errors import Forbidden
 
 
 class Conditions:
@@ -48,21 +35,9 @@ class Conditions:
             variables={},
         )
         try:
-            return await answers.decided(lambda: self._evaluate(seen))
-        except (OutOfBudget, _Failed) as exc:
-            if self._ignores_failures:
-                return False
+            return await hold(self._expressions, seen, answers, ignores_failures=self._ignores_failures)
+        except Undetermined as exc:
             raise Forbidden(attributes.resource, attributes.name, why=str(exc)) from exc
-
-    def _evaluate(self, seen: Inputs) -> bool:
-        evaluation = seen.evaluation(CONDITIONS_BUDGET)
-        outcomes = [evaluation.outcome(expression) for expression in self._expressions]
-        if any(outcome.value is False for outcome in outcomes):
-            return False
-        failures = [outcome.failure for outcome in outcomes if outcome.failure]
-        if failures:
-            raise _Failed(aggregate(failures))
-        return True
 
 
 def _compiled(text: str) -> Expression:
