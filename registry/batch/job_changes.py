@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from registry.batch.conditions import is_true
+from registry.conditions import is_true
 
 Job = Mapping[str, Any]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.batch import indexes, job_validation
-from registry.batch.conditions import is_false, is_true
 from registry.batch.job_changes import Change, Job, State
+from registry.conditions import is_false, is_true
 from registry.validation import field, internal, values
 from registry.validation.field import ErrorType, FieldError
 from registry.validation.object_meta import IMMUTABLE

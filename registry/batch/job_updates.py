@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.batch import job_validation
-from registry.batch.conditions import is_true
+from registry.conditions import is_true
 from registry.validation import field, internal
 from registry.validation.field import FieldError
 from registry.validation.object_meta import IMMUTABLE

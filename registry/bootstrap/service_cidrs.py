@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
-from registry import objects
 from registry.bootstrap import conditions
 from registry.bootstrap.own_client import OwnClient, Place
+from registry.conditions import find
 from storage.clock import Clock
 from storage.stored_object import Object
 
@@ -33,7 +33,7 @@ def _widen(obj: Object, *, cidrs: list[str]) -> bool:
 def _call_ready(obj: Object, *, cidrs: list[str], now: float) -> bool:
     if obj["metadata"].get("deletionTimestamp") or obj["spec"].get("cidrs") != cidrs:
         return False
-    present: Object = next((one for one in objects.get(obj, "status.conditions", []) if one.get("type") == _READY), {})
+    present = find(obj.get("status") or {}, _READY) or {}
     if present.get("status") in ("True", "False"):
         return False
     message = "Kubernetes default Service CIDR is ready"

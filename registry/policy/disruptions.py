@@ -3,8 +3,7 @@
 A disruption stands in the budget's status until its controller has seen it: which pod, and since when.
 """
 
-from typing import Any
-
+from registry import conditions
 from registry.errors import Cause, Forbidden, TooManyRequests
 from registry.names import GroupResource
 from storage.stored_object import Object
@@ -56,7 +55,7 @@ def _cause(message: str) -> Cause:
 
 
 def _why_none(name: str, status: Object) -> str:
-    condition = _condition(status) or {}
+    condition = conditions.find(status, _CONDITION) or {}
     says_why = condition.get("status") == "False" and condition.get("message")
     current, desired = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
     if says_why and condition.get("reason") == "SyncFailed":
@@ -70,12 +69,8 @@ def _why_none(name: str, status: Object) -> str:
     return f"The disruption budget {name} {why}"
 
 
-def _condition(status: Object) -> dict[str, Any] | None:
-    return next((one for one in status.get("conditions") or () if one.get("type") == _CONDITION), None)
-
-
 def _say_that_none_is_left(status: Object, *, now: str) -> None:
-    condition = _condition(status)
+    condition = conditions.find(status, _CONDITION)
     if condition is None:
         condition = {"type": _CONDITION}
         status["conditions"] = [*(status.get("conditions") or ()), condition]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
 from itertools import count
 
-from registry import errors, objects
+from registry import conditions, errors, objects
 from registry.access.users import MASTERS, UserInfo
 from registry.core.allocation import bands
 from registry.generic.store import Store
@@ -149,8 +149,7 @@ class ClusterIPs:
 
 def _is_ready(service_cidr: Object) -> bool:
     """Nobody has said that it is not, and it is there to stay."""
-    conditions = objects.get(service_cidr, "status.conditions") or ()
-    ready = next((one for one in conditions if one.get("type") == "Ready"), None)
+    ready = conditions.find(service_cidr.get("status") or {}, "Ready")
     is_ending = service_cidr["metadata"].get("deletionTimestamp")
     return not is_ending and (ready is None or ready.get("status") == "True")
 
