@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from apiserver.controllers.cluster_roles import ClusterRoleAggregation
 from apiserver.controllers.controller import Controller
 from apiserver.controllers.deployments import DeploymentController
+from apiserver.controllers.endpoints import EndpointsController, EndpointSlices
+from apiserver.controllers.finished_jobs import FinishedJobs
 from apiserver.controllers.garbage_collector import GarbageCollector
+from apiserver.controllers.jobs import JobController
 from apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
 from apiserver.controllers.namespaces import NamespaceController
 from apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
@@ -15,7 +18,11 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
     for one in (
         ClusterRoleAggregation,
         DeploymentController,
+        EndpointSlices,
+        EndpointsController,
+        FinishedJobs,
         GarbageCollector,
+        JobController,
         NamespaceController,
         ReplicaSetController,
         ReplicationControllerController,

@@ -8,12 +8,16 @@ from collections.abc import Iterable, Sequence
 ALL = (
     "clusterrole-aggregation-controller",
     "deployment-controller",
+    "endpoints-controller",
+    "endpointslice-controller",
     "garbage-collector-controller",
+    "job-controller",
     "namespace-controller",
     "replicaset-controller",
     "replicationcontroller-controller",
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
+    "ttl-after-finished-controller",
 )
 EVERYTHING = "*"
 
