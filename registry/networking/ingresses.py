@@ -98,8 +98,9 @@ def _validate_tls(tls: Mapping[str, Any], path: str, *, allows_names: bool) -> l
     errors = []
     for index, host in enumerate(tls.get("hosts") or ()):
         errors += domains.validate_format(host, _host_format(host), f"{path}.hosts[{index}]")
-    if not allows_names:
-        errors += field.invalid_each(f"{path}.secretName", tls["secretName"], _check_secret(tls))
+    secret = tls.get("secretName")
+    if secret and not allows_names:
+        errors += domains.validate_format(secret, DNS1123_SUBDOMAIN, f"{path}.secretName")
     return errors
 
 
