@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import uvloop
 
-from benchmarks import managed_fields, storage
+from benchmarks import managed_fields, server, storage
 from benchmarks.figures import Figure, table
 
 Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
@@ -22,6 +22,9 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "storage.etcd": storage.etcd,
     "storage.cacher": storage.cacher,
     "registry.managed_fields": managed_fields.managed_fields,
+    "server.start": server.start,
+    "server.requests": server.requests,
+    "server.watch": server.watch,
 }
 
 

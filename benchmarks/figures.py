@@ -22,6 +22,7 @@ PER_SECOND = Unit("/s")
 MILLISECONDS = Unit(" ms", 2)
 MICROSECONDS = Unit(" µs", 2)
 KILOBYTES = Unit(" kB", 2)
+MEGABYTES = Unit(" MB", 1)
 PERCENT = Unit(" %")
 
 

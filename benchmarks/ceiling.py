@@ -1,0 +1,93 @@
+"""python -m benchmarks.ceiling DIRECTORY: the least that a server on this stack can do, as a process of its own.
+
+A bare aiohttp application over TLS with none of an API server's work in it: it answers with prepared bytes, keeps
+nothing, and hands what is created to all that watch. What it reaches is what aiohttp, TLS and this machine allow.
+The directory holds what it answers with, its certificate and key, and is told its address.
+"""
+
+import asyncio
+import itertools
+import ssl
+import sys
+from pathlib import Path
+
+import orjson
+import uvloop
+from aiohttp import web
+
+POD, PODS, CERTIFICATE, KEY, READY = "pod.json", "pods.json", "ceiling.crt", "ceiling.key", "ceiling.ready"
+_TURN_SECONDS = 0.002
+"""What is created within one goes to the watchers together."""
+
+
+class Ceiling:
+    """Answers for one pod, for a list of pods, and for what is created and watched."""
+
+    def __init__(self, directory: Path) -> None:
+        self._pod = (directory / POD).read_bytes()
+        self._pods = (directory / PODS).read_bytes()
+        self._revisions = itertools.count(1)
+        self._watchers: set[asyncio.WriteTransport] = set()
+        self._pending: list[bytes] = []
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if "Authorization" not in request.headers:
+            return web.Response(status=401)
+        if request.method == "POST":
+            return _json(self._create(await request.read()), status=201)
+        if "watch" in request.query:
+            return await self._watch(request)
+        return _json(self._pods if request.path.endswith("/pods") else self._pod)
+
+    def _create(self, body: bytes) -> bytes:
+        obj = orjson.loads(body)
+        obj["metadata"]["resourceVersion"] = str(next(self._revisions))
+        created = orjson.dumps(obj)
+        if not self._pending:
+            asyncio.get_running_loop().call_later(_TURN_SECONDS, self._flush)
+        self._pending.append(b'{"type":"ADDED","object":%b}\n' % created)
+        return created
+
+    def _flush(self) -> None:
+        data = b"".join(self._pending)
+        self._pending.clear()
+        frame = b"%x\r\n%b\r\n" % (len(data), data)
+        for watcher in self._watchers:
+            watcher.write(frame)
+
+    async def _watch(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        transport = request.transport
+        assert transport is not None
+        self._watchers.add(transport)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._watchers.discard(transport)
+        return response
+
+
+def _json(body: bytes, *, status: int = 200) -> web.Response:
+    return web.Response(body=body, status=status, content_type="application/json")
+
+
+async def _serve(directory: Path) -> None:
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", Ceiling(directory).handle)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(directory / CERTIFICATE, directory / KEY)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    host, port = runner.addresses[0]
+    ready = directory / f"{READY}.new"
+    ready.write_text(f"https://{host}:{port}\n")
+    ready.rename(directory / READY)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as running:
+        running.run(_serve(Path(sys.argv[1])))

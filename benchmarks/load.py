@@ -1,0 +1,140 @@
+"""Load: clients that ask one server over TLS, each on a connection of its own that it keeps.
+
+They spend as little as they can, since they share the machine with what they measure: a prepared request goes out, and
+of the answer only status and length are looked at.
+"""
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar, cast
+from urllib.parse import urlsplit
+
+from benchmarks.processes import TOKEN, Serving
+
+P = TypeVar("P", bound=asyncio.Protocol)
+
+_HEAD_END = b"\r\n\r\n"
+_LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
+
+
+def request(method: str, path: str, body: bytes = b"") -> bytes:
+    """The bytes of a request."""
+    lines = (
+        f"{method} {path} HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: Bearer {TOKEN}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    )
+    return "\r\n".join(lines).encode() + _HEAD_END + body
+
+
+class Client(asyncio.Protocol):
+    """One connection: an exchange at a time."""
+
+    def __init__(self, *, keeps_bodies: bool = False) -> None:
+        self._keeps_bodies = keeps_bodies
+        self._transport: asyncio.Transport | None = None
+        self._done: asyncio.Future[bytes] | None = None
+        self._received: list[bytes] = []
+        self._left = 0
+
+    async def ask(self, message: bytes) -> bytes:
+        """Send a request and wait for the end of its answer. Returns its body, if bodies are kept."""
+        assert self._transport is not None
+        self._done = asyncio.get_running_loop().create_future()
+        self._transport.write(message)
+        return await self._done
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+
+    def data_received(self, data: bytes) -> None:
+        if not self._left:
+            data = self._begin(data)
+        self._left -= len(data)
+        if self._keeps_bodies:
+            self._received.append(data)
+        if not self._left:
+            self._finish()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_exception(exc or ConnectionResetError("closed by the server"))
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def _begin(self, data: bytes) -> bytes:
+        """Read the head, which comes whole; what follows it begins the body."""
+        end = data.index(_HEAD_END) + len(_HEAD_END)
+        length = _LENGTH.search(data, 0, end)
+        if data[9:10] != b"2" or length is None:
+            raise AssertionError(f"not an answer of known length: {data[:400]!r}")
+        self._left = int(length[1])
+        return data[end:]
+
+    def _finish(self) -> None:
+        body, self._received = b"".join(self._received), []
+        assert self._done is not None
+        self._done.set_result(body)
+
+
+@asynccontextmanager
+async def clients(serving: Serving, count: int, *, keeps_bodies: bool = False) -> AsyncIterator[Sequence[Client]]:
+    """So many connections, open."""
+    made = [await connect(serving, lambda: Client(keeps_bodies=keeps_bodies)) for _ in range(count)]
+    try:
+        yield made
+    finally:
+        for client in made:
+            client.close()
+
+
+async def connect(serving: Serving, make: Callable[[], P]) -> P:
+    """A connection of one's own kind."""
+    host, port = urlsplit(serving.url).netloc.split(":")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    _, protocol = await asyncio.get_running_loop().create_connection(make, host, int(port), ssl=context)
+    return protocol
+
+
+async def rate(serving: Serving, make: Callable[[], bytes], *, at_once: int, seconds: float) -> float:
+    """Answers a second to requests that `make` makes, from so many clients."""
+    async with clients(serving, at_once) as asking:
+        begun = time.perf_counter()
+        counts = await asyncio.gather(*(_ask_until(client, make, begun + seconds) for client in asking))
+        return sum(counts) / (time.perf_counter() - begun)
+
+
+async def _ask_until(client: Client, make: Callable[[], bytes], end: float) -> int:
+    count = 0
+    while time.perf_counter() < end:
+        await client.ask(make())
+        count += 1
+    return count
+
+
+async def send_all(serving: Serving, messages: Sequence[bytes], *, at_once: int) -> float:
+    """Each message once. Returns how many were answered a second."""
+    left, begun = iter(messages), time.perf_counter()
+
+    async def send(client: Client) -> None:
+        for message in left:
+            await client.ask(message)
+
+    async with clients(serving, at_once) as asking:
+        await asyncio.gather(*map(send, asking))
+    return len(messages) / (time.perf_counter() - begun)
+
+
+async def body_of(serving: Serving, path: str) -> bytes:
+    """What is answered to a GET."""
+    async with clients(serving, 1, keeps_bodies=True) as (client,):
+        return await client.ask(request("GET", path))

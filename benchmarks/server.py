@@ -1,0 +1,161 @@
+"""The figures of the server, as people start it, beside a bare application on the same stack."""
+
+import itertools
+import statistics
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from benchmarks import engines, fan_out, load, processes
+from benchmarks.figures import (
+    MEGABYTES,
+    MILLISECONDS,
+    PER_SECOND,
+    Figure,
+    Reference,
+    Target,
+    at_least,
+    at_most,
+    share_of_at_least,
+)
+from benchmarks.processes import Serving
+from benchmarks.rounds import medians
+
+PODS = 18_000
+STARTS = 20
+_PATH = "/api/v1/namespaces/default/pods"
+_ROUND_SECONDS = 0.7
+_LIST_SECONDS = 2.0
+_ROUNDS, _FEW = 7, 3
+_AT_ONCE, _LISTS_AT_ONCE = 32, 4
+
+
+async def start() -> Sequence[Figure]:
+    """From nothing to ready, with a new data directory and with one that was used before, and the memory then."""
+    new: list[float] = []
+    used: list[float] = []
+    memory: list[float] = []
+    with engines.directory() as parent:
+        for number in range(STARTS):
+            directory = parent / str(number)
+            directory.mkdir()
+            new.append(_start(directory, memory))
+            used.append(_start(directory, memory))
+    return [
+        *_figures_of_starts("with an empty data directory", new),
+        *_figures_of_starts("with a used one", used),
+        Figure("server: resident memory, idle", statistics.median(memory), MEGABYTES, target=at_most(90)),
+    ]
+
+
+def _start(directory: Path, memory: list[float]) -> float:
+    (directory / "server.ready").unlink(missing_ok=True)
+    with processes.server(directory) as serving:
+        memory.append(serving.resident_megabytes())
+        return serving.seconds_to_ready
+
+
+def _figures_of_starts(how: str, seconds: Sequence[float]) -> list[Figure]:
+    median, slow = statistics.median(seconds), statistics.quantiles(seconds, n=20)[-1]
+    return [
+        Figure(f"server: start to ready {how}, median", 1e3 * median, MILLISECONDS, target=at_most(500)),
+        Figure(f"server: start to ready {how}, p95", 1e3 * slow, MILLISECONDS),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The server with its pods, and the ceiling that gives the same answers."""
+
+    server: Serving
+    ceiling: Serving
+    pods_per_second: float
+
+    async def compared(
+        self,
+        name: str,
+        measure: Callable[[Serving], Awaitable[float]],
+        target: Target | None = None,
+        *,
+        rounds: int = _ROUNDS,
+    ) -> Figure:
+        ours, most = await medians(partial(measure, self.server), partial(measure, self.ceiling), rounds=rounds)
+        return Figure(f"server: {name}", ours, PER_SECOND, Reference("ceiling", most), target)
+
+
+async def requests() -> Sequence[Figure]:
+    """Reads and creates over TLS, on connections that are kept."""
+    async with _pair(PODS) as pair:
+        name = f"{_PATH}/{_pod_name(0)}"
+        get, listing = load.request("GET", name), load.request("GET", _PATH)
+        return [
+            await pair.compared(
+                f"GET of a pod, {_AT_ONCE} at once",
+                lambda serving: load.rate(serving, lambda: get, at_once=_AT_ONCE, seconds=_ROUND_SECONDS),
+                share_of_at_least(50),
+            ),
+            await pair.compared(
+                f"LIST of {PODS:,} pods, {_LISTS_AT_ONCE} at once",
+                lambda serving: load.rate(serving, lambda: listing, at_once=_LISTS_AT_ONCE, seconds=_LIST_SECONDS),
+                share_of_at_least(80),
+                rounds=_FEW,
+            ),
+            await pair.compared(
+                f"create of config maps, {_AT_ONCE} at once",
+                lambda serving: load.rate(serving, _next_config_map, at_once=_AT_ONCE, seconds=_ROUND_SECONDS),
+            ),
+            Figure(f"server: create of pods, {_AT_ONCE} at once", pair.pods_per_second, PER_SECOND),
+            Figure(
+                "server: resident memory after these", pair.server.resident_megabytes(), MEGABYTES, target=at_most(500)
+            ),
+        ]
+
+
+async def watch() -> Sequence[Figure]:
+    """Deliveries of what is created to all that watch."""
+    async with _pair(1) as pair:
+        return [
+            await pair.compared(
+                "deliveries to 500 watchers",
+                lambda serving: fan_out.deliveries_per_second(serving, watchers=500, objects=300),
+                at_least(500_000),
+                rounds=_FEW,
+            )
+        ]
+
+
+@asynccontextmanager
+async def _pair(count: int) -> AsyncIterator[Pair]:
+    """Both, with so many pods."""
+    with ExitStack() as stack:
+        directory = stack.enter_context(engines.directory())
+        server = stack.enter_context(processes.server(directory))
+        rate = await load.send_all(server, [_pod(number) for number in range(count)], at_once=_AT_ONCE)
+        pod, pods = [await load.body_of(server, path) for path in (f"{_PATH}/{_pod_name(0)}", _PATH)]
+        ceiling = stack.enter_context(processes.ceiling(directory, pod=pod, pods=pods))
+        yield Pair(server, ceiling, rate)
+
+
+_config_maps = itertools.count()
+
+
+def _next_config_map() -> bytes:
+    metadata = {"name": f"created-{next(_config_maps)}"}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": "value" * 20}}
+    return load.request("POST", "/api/v1/namespaces/default/configmaps", orjson.dumps(body))
+
+
+def _pod_name(number: int) -> str:
+    return f"pod-{number:05}"
+
+
+def _pod(number: int) -> bytes:
+    variables = [{"name": f"VARIABLE_{one}", "value": "value" * 4} for one in range(6)]
+    container = {"name": "main", "image": "registry.example.com/main:1.0", "env": variables}
+    metadata = {"name": _pod_name(number), "labels": {"app": f"app-{number % 10}"}}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
+    return load.request("POST", _PATH, orjson.dumps(body))
