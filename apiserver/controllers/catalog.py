@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from apiserver.controllers.cluster_roles import ClusterRoleAggregation
 from apiserver.controllers.controller import Controller
+from apiserver.controllers.daemon_sets import DaemonSetController
 from apiserver.controllers.deployments import DeploymentController
 from apiserver.controllers.endpoints import EndpointsController, EndpointSlices
 from apiserver.controllers.finished_jobs import FinishedJobs
@@ -12,11 +13,13 @@ from apiserver.controllers.jobs import JobController
 from apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
 from apiserver.controllers.namespaces import NamespaceController
 from apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
+from apiserver.controllers.stateful_sets import StatefulSetController
 
 CONTROLLERS: Mapping[str, type[Controller]] = {
     one.name: one
     for one in (
         ClusterRoleAggregation,
+        DaemonSetController,
         DeploymentController,
         EndpointSlices,
         EndpointsController,
@@ -28,5 +31,6 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         ReplicationControllerController,
         RootCertificatePublisher,
         ServiceAccountController,
+        StatefulSetController,
     )
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 ALL = (
     "clusterrole-aggregation-controller",
+    "daemonset-controller",
     "deployment-controller",
     "endpoints-controller",
     "endpointslice-controller",
@@ -17,6 +18,7 @@ ALL = (
     "replicationcontroller-controller",
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
+    "statefulset-controller",
     "ttl-after-finished-controller",
 )
 EVERYTHING = "*"

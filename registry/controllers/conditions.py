@@ -14,6 +14,12 @@ def get(status: Object, kind: str) -> Object | None:
     return None
 
 
+def is_true(status: Object, kind: str) -> bool:
+    """Whether a condition holds."""
+    found = get(status, kind)
+    return found is not None and found["status"] == "True"
+
+
 def put(status: Object, kind: str, value: str, *, now: str, **members: Any) -> None:
     """Set a condition; without change of status and reason it stays as it is, without one of status its time does."""
     present = get(status, kind)

@@ -6,7 +6,6 @@ left.
 
 from typing import Any
 
-from registry.batch.conditions import is_true
 from registry.controllers import conditions, jobs
 from registry.core.pod_conditions import is_ready
 from storage.stored_object import Object
@@ -38,7 +37,7 @@ def _tell_suspension(told: Object, job: Object, *, now: str) -> None:
         )
         return
     told.setdefault("startTime", now)
-    if is_true(told, "Suspended"):
+    if conditions.is_true(told, "Suspended"):
         conditions.put(
             told, "Suspended", "False", now=now, reason="JobResumed", message="Job resumed", lastProbeTime=now
         )

@@ -7,7 +7,6 @@ Must hold: no pod counts twice; what a job has said of its end once stays.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from registry.batch.conditions import is_true
 from registry.controllers import conditions, pods
 from storage.stored_object import Object
 
@@ -23,7 +22,7 @@ _LATE_TEXT = "Job was active longer than specified deadline"
 def is_over(job: Object) -> bool:
     """Whether nothing is left to do."""
     status = job.get("status") or {}
-    return is_true(status, "Complete") or is_true(status, "Failed")
+    return conditions.is_true(status, "Complete") or conditions.is_true(status, "Failed")
 
 
 def is_indexed(job: Object) -> bool:

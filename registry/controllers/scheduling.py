@@ -90,12 +90,17 @@ def _lacks(pod: Object, node: Object, there: Sequence[Object]) -> str:
     return ""
 
 
-def why_not(pod: Object, node: Object, there: Sequence[Object]) -> str:
-    """Why a pod cannot run on a node with these pods; empty when it can."""
+def keeps_away(pod: Object, node: Object) -> str:
+    """Why a pod may not run on a node, however much room there is; empty when it may."""
     reason = _is_untolerated(pod, node)
     if not reason and not matches_node(pod, node):
         reason = "node(s) didn't match Pod's node affinity/selector"
-    return reason or _lacks(pod, node, there)
+    return reason
+
+
+def why_not(pod: Object, node: Object, there: Sequence[Object]) -> str:
+    """Why a pod cannot run on a node with these pods; empty when it can."""
+    return keeps_away(pod, node) or _lacks(pod, node, there)
 
 
 def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Sequence[Object]]) -> tuple[str, str]:

@@ -1,0 +1,50 @@
+"""Stateful sets: pods with names and volumes of their own."""
+
+from apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
+from apiserver.controllers.revision_keeper import RevisionKeeper
+from registry.controllers import pods as podrules
+from registry.controllers import stateful_sets as rules
+from registry.controllers.stateful_sets import Situation
+from registry.errors import AlreadyExists
+from storage.stored_object import Object
+
+
+class StatefulSetController(RevisionKeeper):
+    """Makes, replaces and deletes pods in the order that the set wants."""
+
+    name = "statefulset-controller"
+    place = STATEFUL_SETS
+    kind = "StatefulSet"
+
+    async def reconcile(self, key: str) -> float | None:
+        owner = self.owner(key)
+        if owner is None:
+            return None
+        members = [pod for pod in await self.claim(owner) if rules.is_member(owner, pod)]
+        update = await self.present_revision(owner)
+        every = {one["metadata"]["name"]: one for one in [*self.revisions_of(owner), update]}
+        before = (owner.get("status") or {}).get("currentRevision")
+        current = every.get(before, update)
+        names = current["metadata"]["name"], update["metadata"]["name"]
+        situation = Situation(owner, members, *names, self.desk.clock.now())
+        await self.report(owner, situation.status())
+        if not podrules.is_ending(owner):
+            await self._carry_out(owner, situation.plan(), every)
+        live = {*names, *map(rules.revision_of, members)}
+        await self.forget_old(owner, live)
+        waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in members)
+        return float(owner["spec"].get("minReadySeconds") or 0) if waits else None
+
+    async def _carry_out(self, owner: Object, plan: rules.Plan, revisions: dict[str, Object]) -> None:
+        namespace = owner["metadata"]["namespace"]
+        for number, revision in plan.make.items():
+            for claim in rules.claims(owner, number).values():
+                await self._ensure_claim(claim, namespace)
+            await self.make(owner, [rules.pod_of(owner, number, revisions[revision])])
+        await self.delete(plan.delete)
+
+    async def _ensure_claim(self, claim: Object, namespace: str) -> None:
+        try:
+            await self.client.create(PERSISTENT_VOLUME_CLAIMS, claim, namespace=namespace)
+        except AlreadyExists:
+            return
