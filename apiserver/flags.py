@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from registry.gotext import quoted
 from registry.quoting import quote
 
 
@@ -105,7 +106,7 @@ class _Reader:
     def _refuse(self, *words: str) -> None:
         """Complain about words that belong to no flag; empty ones do no harm."""
         if any(words):
-            raise UsageError(f'"apiserver" does not take any arguments, got [{" ".join(map(quote, words))}]')
+            raise UsageError(f'"apiserver" does not take any arguments, got {quoted(words)}')
 
     def _read_long(self, argument: str) -> None:
         given, has_value, text = argument[2:].partition("=")

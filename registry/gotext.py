@@ -4,7 +4,7 @@ Pure. kube-apiserver's messages are made with Go's fmt and strconv, and clients 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from registry.quoting import quote
@@ -36,6 +36,11 @@ def value_text(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + " ".join(map(value_text, value)) + "]"
     return str(value)
+
+
+def quoted(texts: Iterable[str]) -> str:
+    """%q of several texts: each in quotes, all in brackets."""
+    return f"[{' '.join(map(quote, texts))}]"
 
 
 def syntax_text(value: Any) -> str:

@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 
 from registry.access.authentication import BadToken
-from registry.quoting import quote
 
 LEEWAY_SECONDS = 60
 _PARTS = 3
@@ -65,11 +64,6 @@ def audiences_of(claims: Mapping[str, Any]) -> Sequence[str]:
 def common(held: Sequence[str], asked: Collection[str]) -> Sequence[str]:
     """Those of the audiences of a token that were asked for."""
     return [audience for audience in held if audience in asked]
-
-
-def shown(audiences: Collection[str]) -> str:
-    """Audiences as a message has them."""
-    return f"[{' '.join(map(quote, audiences))}]"
 
 
 def seconds_of(claims: Mapping[str, Any], name: str) -> float | None:

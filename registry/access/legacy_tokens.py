@@ -21,6 +21,7 @@ from registry.access.users import UserInfo, service_account_groups, service_acco
 from registry.core.secrets import SECRETS
 from registry.core.serviceaccounts import SERVICEACCOUNTS
 from registry.generic.provider import resource_of
+from registry.gotext import quoted
 from registry.rest import StorageFor
 from storage.clock import Clock
 from storage.errors import StorageError
@@ -80,8 +81,8 @@ class LegacyTokens:
             return None
         common = jwts.common(self._own_audiences, audiences)
         if not common:
-            held = jwts.shown(self._own_audiences)
-            detail = f"token audiences {held} is invalid for the target audiences {jwts.shown(audiences)}"
+            held = quoted(self._own_audiences)
+            detail = f"token audiences {held} is invalid for the target audiences {quoted(audiences)}"
             raise BadToken(detail)
         said = _said(claims)
         secret = await self._secret(said, token)

@@ -15,6 +15,7 @@ from registry.access import jwts
 from registry.access.authentication import Authenticated, BadToken
 from registry.access.service_account_claims import CREDENTIAL_ID
 from registry.access.users import UserInfo
+from registry.gotext import quoted
 from registry.quoting import quote
 from storage.clock import Clock
 
@@ -130,7 +131,7 @@ class OIDCTokens:
         if claims.get("iss") != issuer.url:
             raise BadToken("oidc: verify token: the issuer is another")
         if not jwts.common(issuer.audiences, jwts.audiences_of(claims)):
-            wanted, held = jwts.shown(issuer.audiences), jwts.shown(jwts.audiences_of(claims))
+            wanted, held = quoted(issuer.audiences), quoted(jwts.audiences_of(claims))
             raise BadToken(f"oidc: verify token: expected audience in {wanted} got {held}")
         ends, begins = jwts.seconds_of(claims, "exp"), jwts.seconds_of(claims, "nbf")
         if ends is None or ends < now:

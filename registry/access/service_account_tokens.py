@@ -17,6 +17,7 @@ from registry.core.nodes import NODES
 from registry.core.pods import PODS
 from registry.core.secrets import SECRETS
 from registry.core.serviceaccounts import SERVICEACCOUNTS
+from registry.gotext import quoted
 from registry.kind import Kind
 from registry.quoting import quote
 from storage.clock import Clock
@@ -78,7 +79,7 @@ class ServiceAccountTokens:
         held = jwts.audiences_of(claims) or self._own_audiences
         common = jwts.common(held, audiences)
         if not common:
-            detail = f"token audiences {jwts.shown(held)} is invalid for the target audiences {jwts.shown(audiences)}"
+            detail = f"token audiences {quoted(held)} is invalid for the target audiences {quoted(audiences)}"
             raise BadToken(detail)
         return Authenticated(await self._user(claims), common)
 

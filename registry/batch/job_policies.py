@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.batch import indexes
-from registry.quoting import quote
+from registry.gotext import quoted
 from registry.validation import field, internal, names, values
 from registry.validation.field import ErrorType, FieldError
 
@@ -116,7 +116,7 @@ def _validate_conditions(conditions: Sequence[Spec], path: str) -> list[FieldErr
 
 def _validate_word(word: str, path: str, supported: Sequence[str]) -> list[FieldError]:
     if not word:
-        return [field.required(path, f"valid values: [{' '.join(map(quote, supported))}]")]
+        return [field.required(path, f"valid values: {quoted(supported)}")]
     return [] if word in supported else [field.not_supported(path, word, supported)]
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from registry.access.rbac_rules import PolicyRule
-from registry.quoting import quote
+from registry.gotext import quoted
 
 MOST_RIGHTS = 20_000
 """Of the rules that somebody grants: the biggest roles that exist have some thousands."""
@@ -51,19 +51,15 @@ def described(rights: Iterable[Right]) -> list[str]:
     urls = []
     for right in rights:
         if right.url is not None:
-            urls.append(f"{{NonResourceURLs:{_list([right.url])}, Verbs:{_list([right.verb])}}}")
+            urls.append(f"{{NonResourceURLs:{quoted([right.url])}, Verbs:{quoted([right.verb])}}}")
         else:
             verbs.setdefault(right._replace(verb=""), []).append(right.verb)
     return sorted({*urls, *(_describe(right, names) for right, names in verbs.items())})
 
 
 def _describe(right: Right, verbs: Sequence[str]) -> str:
-    names = f"ResourceNames:{_list([right.name])}, " if right.name is not None else ""
-    return f"{{APIGroups:{_list([right.group])}, Resources:{_list([right.resource])}, {names}Verbs:{_list(verbs)}}}"
-
-
-def _list(texts: Sequence[str]) -> str:
-    return f"[{' '.join(map(quote, texts))}]"
+    names = f"ResourceNames:{quoted([right.name])}, " if right.name is not None else ""
+    return f"{{APIGroups:{quoted([right.group])}, Resources:{quoted([right.resource])}, {names}Verbs:{quoted(verbs)}}}"
 
 
 def _rights(rules: Iterable[Mapping[str, Any]]) -> Iterator[Right]:

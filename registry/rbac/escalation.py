@@ -18,6 +18,7 @@ from registry.access.users import MASTERS, UserInfo
 from registry.admission.interface import Admission, Attributes, Operation
 from registry.generic import interpret
 from registry.generic.provider import resource_of
+from registry.gotext import quoted
 from registry.kind import Kind
 from registry.quoting import quote
 from registry.rbac import coverage
@@ -148,10 +149,10 @@ def _name(obj: Object) -> str:
 
 
 def _refusal(user: UserInfo, missing: Sequence[str], wrong: Sequence[str]) -> str:
-    groups = " ".join(map(quote, user.groups))
+    groups = quoted(user.groups)
     lines = "\n".join(missing)
     text = (
-        f"user {quote(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n"
+        f"user {quote(user.name)} (groups={groups}) is attempting to grant RBAC permissions not currently held:\n"
         f"{lines}"
     )
     return f"{text}; resolution errors: [{joined(wrong)}]" if wrong else text
