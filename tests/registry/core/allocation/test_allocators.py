@@ -92,7 +92,7 @@ async def test_ports_of_one_number_share_a_node_port(cluster: Cluster) -> None:
 
 
 async def test_a_repair_frees_what_nobody_holds_when_no_write_can_be_under_way(cluster: Cluster) -> None:
-    spec = await cluster.create("a", type="NodePort")
+    spec = await cluster.create("a", type="NodePort", clusterIP="10.0.0.10")
     await cluster.leak("10.0.0.200", 30200)
 
     await cluster.repair.run_once()
