@@ -14,7 +14,18 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from apiserver import access, advertising, app, certificates, kubeconfig, registry_config, renewal, storage_config, tls
+from apiserver import (
+    access,
+    advertising,
+    app,
+    certificates,
+    kubeconfig,
+    registry_config,
+    renewal,
+    storage_config,
+    tls,
+    webhook_credentials,
+)
 from apiserver.backends import Backends
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
@@ -132,13 +143,15 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     deadlines = Deadlines(clock, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
     may = access.open_access(settings, pki, storage.storage_for, clock, stack)
-    call_webhook = WebhookClient(address_finder(storage.storage_for))
+    config = registry_config.config_of(settings)
+    credentials = webhook_credentials.load(config.admission_configuration)
+    call_webhook = WebhookClient(address_finder(storage.storage_for), credentials)
     stack.push_async_callback(call_webhook.close)
     foundation = Foundation(
         storage_for=storage.storage_for,
         clock=clock,
         types=types,
-        config=registry_config.config_of(settings),
+        config=config,
         admission_metrics=monitoring.admission,
         authorizer=may.modes.authorizer,
         tokens=may.tokens,

@@ -10,6 +10,7 @@ import binascii
 import ipaddress
 import posixpath
 import ssl
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from apiserver import bodies, webhook_words
 from apiserver.handlers.decoding import NOT_AN_OBJECT
 from apiserver.serializers import yaml
+from apiserver.webhook_credentials import Credentials
 from registry import json_errors
 from registry.quoting import quote
 from registry.schema.leaves import json_type
@@ -34,7 +36,7 @@ from storage.stored_object import Object
 ServiceAddress = Callable[[str, str], Awaitable[str]]
 """The address of a service (or its name outside), by its namespace and name. Raises WebhookFailed."""
 
-_HEADERS = {
+_HEADERS: Mapping[str, str] = {
     hdrs.CONTENT_TYPE: "application/json",
     hdrs.ACCEPT: "application/json, */*",
     hdrs.USER_AGENT: "kube-apiserver-admission",
@@ -50,14 +52,28 @@ class _Target(NamedTuple):
     """Where a webhook is; `is_service` when its name is that of a service, which no DNS knows here."""
 
     url: str
+    host: str
+    port: int
     is_service: bool
 
 
-class WebhookClient:
-    """The connections of one server to its webhooks."""
+class _Message(NamedTuple):
+    """What is sent."""
 
-    def __init__(self, address_of: ServiceAddress) -> None:
+    data: bytes
+    headers: Mapping[str, str]
+
+
+_NOBODY = Credentials()
+_NONE: Mapping[str, Credentials] = {}
+
+
+class WebhookClient:
+    """The connections of one server to its webhooks, by what it shows them on behalf of its plugins."""
+
+    def __init__(self, address_of: ServiceAddress, credentials: Mapping[str, Credentials] = _NONE) -> None:
         self._address_of = address_of
+        self._credentials = credentials
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
 
     async def close(self) -> None:
@@ -65,14 +81,17 @@ class WebhookClient:
         for session in self._sessions.values():
             await session.close()
 
-    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float) -> Object:
+    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
         """The answer of a webhook. Raises WebhookFailed."""
-        target, trust = _target(client), _trust(client.get("caBundle") or "")
+        target = _target(client)
+        credential = self._credentials.get(plugin, _NOBODY).of(target.host, target.port)
+        trust = _trust(client.get("caBundle") or "", credential.certificate)
         shown = f"{target.url}?timeout={seconds:g}s"
         try:
             if target.is_service:
                 await self._check_service(client["service"])
-            status, media_type, answer = await self._post(target, shown, orjson.dumps(body), trust, seconds)
+            message = _Message(orjson.dumps(body), {**_HEADERS, **credential.headers()})
+            status, media_type, answer = await self._post(target, shown, message, trust, seconds)
         except TimeoutError as exc:
             raise OutOfTime(f"Post {quote(shown)}: context deadline exceeded") from exc
         except (aiohttp.ClientError, OSError, ValueError, WebhookFailed) as exc:
@@ -86,7 +105,7 @@ class WebhookClient:
         await self._address_of(service["namespace"], service["name"])
 
     async def _post(
-        self, target: _Target, url: str, data: bytes, trust: ssl.SSLContext, seconds: float
+        self, target: _Target, url: str, message: _Message, trust: ssl.SSLContext, seconds: float
     ) -> tuple[int, str, bytes]:
         session = self._session(is_service=target.is_service)
         timeout = aiohttp.ClientTimeout(total=seconds)
@@ -94,8 +113,8 @@ class WebhookClient:
             connection = _Connection()
             posting = session.post(
                 yarl.URL(url, encoded=True),
-                data=data,
-                headers=_HEADERS,
+                data=message.data,
+                headers=message.headers,
                 ssl=trust,
                 allow_redirects=False,
                 timeout=timeout,
@@ -169,10 +188,10 @@ def _target(client: Mapping[str, Any]) -> _Target:
     service = client.get("service")
     if service is None:
         url = urlsplit(client["url"])
-        return _Target(f"{url.scheme}://{url.netloc}{_clean(unquote(url.path))}", is_service=False)
-    host = f"{service['name']}.{service['namespace']}{_SERVICE}"
-    path = _clean(service.get("path") or "")
-    return _Target(f"https://{host}:{service.get('port') or _HTTPS}{path}", is_service=True)
+        place = f"{url.scheme}://{url.netloc}{_clean(unquote(url.path))}"
+        return _Target(place, url.hostname or "", url.port or _HTTPS, is_service=False)
+    host, port = f"{service['name']}.{service['namespace']}{_SERVICE}", service.get("port") or _HTTPS
+    return _Target(f"https://{host}:{port}{_clean(service.get('path') or '')}", host, port, is_service=True)
 
 
 def _clean(path: str) -> str:
@@ -181,16 +200,30 @@ def _clean(path: str) -> str:
 
 
 @lru_cache(maxsize=_MOST_TRUSTS)
-def _trust(authorities: str) -> ssl.SSLContext:
-    """What trusts the authorities of a bundle in base64; those of this machine without one. Raises Unusable."""
-    if not authorities:
-        return ssl.create_default_context()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _trust(authorities: str, certificate: str) -> ssl.SSLContext:
+    """What trusts the authorities of a bundle in base64 (those of this machine without one), and shows a certificate.
+
+    Raises Unusable.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if authorities else ssl.create_default_context()
     try:
-        context.load_verify_locations(cadata=base64.b64decode(authorities).decode())
+        if authorities:
+            context.load_verify_locations(cadata=base64.b64decode(authorities).decode())
     except (ssl.SSLError, binascii.Error, UnicodeDecodeError) as exc:
         raise Unusable("unable to load root certificates: unable to parse bytes as PEM block") from exc
+    if certificate:
+        _show(certificate, context)
     return context
+
+
+def _show(certificate: str, context: ssl.SSLContext) -> None:
+    with tempfile.NamedTemporaryFile() as pair:  # the ssl module reads certificates from files alone
+        pair.write(certificate.encode())
+        pair.flush()
+        try:
+            context.load_cert_chain(pair.name)
+        except ssl.SSLError as exc:
+            raise Unusable("tls: failed to find any PEM data in certificate input") from exc
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

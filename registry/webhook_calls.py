@@ -32,11 +32,13 @@ class OutOfTime(WebhookFailed):
 class CallWebhook(Protocol):
     """Asks a webhook."""
 
-    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float) -> Object:
-        """The answer. `client` says where the webhook is, as its configuration has it. Raises WebhookFailed."""
+    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
+        """The answer. `client` says where the webhook is, as its configuration has it; `plugin` is the admission plugin
+        that asks, if one does. Raises WebhookFailed.
+        """
         ...
 
 
-async def call_nobody(client: Mapping[str, Any], body: Object, *, seconds: float) -> Object:
+async def call_nobody(client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
     """The CallWebhook of what has no network."""
     raise Unusable("webhooks cannot be reached from here")

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from apiserver.webhook_client import ServiceAddress, WebhookClient
+from apiserver.webhook_credentials import Credential, Credentials
 from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
 from tests.apiserver.webhook_servers import trusted, webhook
 from tests.storage.kv.certificates import Authority
@@ -209,3 +210,39 @@ async def test_a_server_without_tls_is_told() -> None:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(WebhookFailed, match="http: server gave HTTP response to HTTPS client"):
             await ask(f"https://127.0.0.1:{port}/", "")
+
+
+async def test_a_webhook_is_shown_what_is_meant_for_its_place_by_the_plugin_that_asks(authority: Authority) -> None:
+    seen: list[str | None] = []
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        seen.append(request.headers.get("Authorization"))
+        return web.json_response({})
+
+    credentials = {"MutatingAdmissionWebhook": Credentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
+    client = WebhookClient(nowhere, credentials)
+    async with webhook(authority, answer) as url:
+        where = {"url": url, "caBundle": trusted(authority)}
+        await client(where, {}, seconds=5, plugin="MutatingAdmissionWebhook")
+        await client(where, {}, seconds=5, plugin="ValidatingAdmissionWebhook")
+        await client.close()
+
+    assert seen == ["Bearer yes", None]
+
+
+async def test_a_webhook_may_want_a_certificate(authority: Authority) -> None:
+    files = authority.issue("client")
+    certificate = files.certificate.read_text() + files.key.read_text()
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.json_response({})
+
+    async with webhook(authority, answer, wants_certificate=True) as url:
+        where = {"url": url, "caBundle": trusted(authority)}
+        known = WebhookClient(nowhere, {"p": Credentials(default=Credential(certificate=certificate))})
+        found = await known(where, {}, seconds=5, plugin="p")
+        with pytest.raises(WebhookFailed):
+            await known(where, {}, seconds=5)
+        await known.close()
+
+    assert found == {}

@@ -13,11 +13,16 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def webhook(authority: Authority, handle: Handle, names: Sequence[str] = ()) -> AsyncIterator[str]:
-    """The URL of a webhook."""
+async def webhook(
+    authority: Authority, handle: Handle, names: Sequence[str] = (), *, wants_certificate: bool = False
+) -> AsyncIterator[str]:
+    """The URL of a webhook, which may want to know who asks."""
     files = authority.issue("webhook", names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.certificate, files.key)
+    if wants_certificate:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(authority.file)
     runner = web.ServerRunner(web.Server(handle))  # type: ignore[arg-type]
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)

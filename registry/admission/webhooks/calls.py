@@ -23,9 +23,10 @@ _NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1bet
 
 
 class Caller:
-    """Calls webhooks of one kind. `mutates`: they may answer with patches."""
+    """Calls webhooks for one plugin. `mutates`: they may answer with patches."""
 
-    def __init__(self, call: CallWebhook, types: Catalog, *, mutates: bool) -> None:
+    def __init__(self, plugin: str, call: CallWebhook, types: Catalog, *, mutates: bool) -> None:
+        self._plugin = plugin
         self._call = call
         self._types = types
         self._mutates = mutates
@@ -40,7 +41,7 @@ class Caller:
         uid = str(uuid.uuid4())
         review = reviews.review(version, uid, attributes, own, shown)
         try:
-            value = await self._call(webhook.client, review, seconds=webhook.seconds)
+            value = await self._call(webhook.client, review, seconds=webhook.seconds, plugin=self._plugin)
             answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
         except Unusable as exc:
             raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc

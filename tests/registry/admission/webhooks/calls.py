@@ -39,7 +39,9 @@ class Programs:
     answers: Mapping[str, Answer]
     asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
-    async def __call__(self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+    async def __call__(
+        self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
+    ) -> dict[str, Any]:
         review = orjson.loads(orjson.dumps(body))
         self.asked.append((client["url"], review))
         said = self.answers[client["url"]](review["request"])

@@ -25,7 +25,9 @@ async def test_all_webhooks_are_asked_at_the_same_time_and_the_first_refusal_is_
     everybody, waiting = asyncio.Event(), []
 
     class Together(Programs):
-        async def __call__(self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+        async def __call__(
+            self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
+        ) -> dict[str, Any]:
             waiting.append(client["url"])
             if len(waiting) == 3:
                 everybody.set()
