@@ -22,6 +22,7 @@ DEEP = 10_000
 LONG = "9" * 5000
 LIMIT = 3 * 1024 * 1024
 
+VERSIONED = "a resource version"
 BODIES = {
     "empty": (b"", JSON),
     "broken JSON": (b'{"metadata": {', JSON),
@@ -67,7 +68,7 @@ BODIES = {
     "a text for a time": (b'{"metadata": {"name": "b", "creationTimestamp": "x"}}', JSON),
     "bytes that are no base64": (b'{"metadata": {"name": "b"}, "binaryData": {"k": "%"}}', JSON),
     "a path for a name": (b'{"metadata": {"name": "../a"}}', JSON),
-    "a resource version": (b'{"metadata": {"name": "b", "resourceVersion": "x"}}', JSON),
+    VERSIONED: (b'{"metadata": {"name": "b", "resourceVersion": "x"}}', JSON),
     "a huge generateName": (b'{"metadata": {"generateName": "%b!"}}' % LONG.encode(), JSON),
     "another namespace": (b'{"metadata": {"name": "b", "namespace": "m"}}', JSON),
 }
@@ -173,7 +174,7 @@ Cases = Mapping[str, tuple[str, str, bytes, str]]
 """By what is wrong: method, path, body and media type."""
 
 CASES: Mapping[str, Cases] = {
-    "creates": {name: ("POST", MAPS, *body) for name, body in BODIES.items()},
+    "creates": {name: ("POST", MAPS, *body) for name, body in BODIES.items() if name != VERSIONED},
     "updates": {name: ("PUT", MAP, *body) for name, body in BODIES.items()},
     "patches": {name: ("PATCH", MAP, *body) for name, body in PATCHES.items()},
     "deletions": {name: ("DELETE", MAP, *body) for name, body in DELETE_OPTIONS.items()},
@@ -194,6 +195,15 @@ async def test_bad_input_is_refused_with_a_status(client: Client, what: str) -> 
 
     assert {name: answer.text for name, answer in answers.items() if not is_refusal(answer)} == {}
     assert (await client.send("GET", MAP)).json["data"] == {"k": "v"}
+
+
+async def test_a_create_with_a_resource_version_is_refused_in_kube_apiservers_words(client: Client) -> None:
+    answer = await client.send("POST", MAPS, *BODIES[VERSIONED])
+
+    assert (answer.status, answer.json["message"]) == (
+        500,
+        "resourceVersion should not be set on objects to be created",
+    )
 
 
 async def test_what_means_nothing_is_ignored(client: Client) -> None:

@@ -6,9 +6,9 @@ from apiserver.testing import Server
 from apiserver.testing.client import Client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    """One server for all tests of this folder."""
+    """One server for all tests of a file; no longer, since it runs in this process."""
     with Server() as server:
         yield server
 
