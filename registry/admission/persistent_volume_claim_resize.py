@@ -6,7 +6,7 @@ from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.names import GroupResource
 from registry.schema import quantity
-from registry.storageclasses.storageclasses import CLASS_ANNOTATION
+from registry.storageclasses.storageclasses import class_of
 from storage.interface import Storage
 from storage.stored_object import Object
 
@@ -37,7 +37,7 @@ class PersistentVolumeClaimResize(Plugin):
             return
         if objects.get(old, "status.phase") != "Bound":
             raise refusals.forbidden(attributes, _NOT_BOUND)
-        if _class(new) != _class(old) or not await self._grows(_class(new)):
+        if class_of(new) != class_of(old) or not await self._grows(class_of(new)):
             raise refusals.forbidden(attributes, _NOT_GROWING)
 
     async def _grows(self, name: str) -> bool:
@@ -47,9 +47,3 @@ class PersistentVolumeClaimResize(Plugin):
 def _size(claim: Object) -> int:
     text = objects.get(claim, "spec.resources.requests", {}).get("storage")
     return quantity.parse(text).nanos if text is not None else 0
-
-
-def _class(claim: Object) -> str:
-    annotations = claim["metadata"].get("annotations") or {}
-    found: str = annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", ""))
-    return found

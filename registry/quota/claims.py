@@ -11,7 +11,7 @@ from registry.quota.amounts import Amounts
 from registry.quota.evaluators import Scope, is_selected
 from registry.schema import quantity
 from registry.schema.quantity import Quantity
-from registry.storageclasses.storageclasses import CLASS_ANNOTATION
+from registry.storageclasses.storageclasses import class_of
 from storage.stored_object import Object
 
 _CLAIMS, _STORAGE = "persistentvolumeclaims", "requests.storage"
@@ -43,7 +43,7 @@ class VolumeClaims:
 
     def usage(self, obj: Object, *, now: float) -> Amounts:
         used = {_CLAIMS: amounts.ONE, _CLAIM_COUNT: amounts.ONE}
-        storage_class, storage = _storage_class(obj), _storage(obj)
+        storage_class, storage = class_of(obj), _storage(obj)
         if storage is not None:
             used[_STORAGE] = storage
         if storage_class:
@@ -63,12 +63,6 @@ def _attributes_classes(claim: Object) -> frozenset[str]:
         "status.modifyVolumeStatus.targetVolumeAttributesClassName",
     )
     return frozenset(name for path in paths if (name := objects.get(claim, path)))
-
-
-def _storage_class(claim: Object) -> str:
-    annotations = claim["metadata"].get("annotations") or {}
-    found: str = annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", ""))
-    return found
 
 
 def _storage(claim: Object) -> Quantity | None:

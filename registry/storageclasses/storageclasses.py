@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry import objects
 from registry.kind import Kind
 from registry.storageclasses import parameters
 from registry.strategy import Strategy, StrategyContext
@@ -25,6 +26,12 @@ _FROZEN: tuple[tuple[str, Any], ...] = (
     ("reclaimPolicy", None),
     ("volumeBindingMode", None),
 )
+
+
+def class_of(claim: Object) -> str:
+    """The class that a claim, or a volume, names; empty when it names none."""
+    annotations = claim["metadata"].get("annotations") or {}
+    return str(annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", "")))
 
 
 @dataclass(frozen=True, kw_only=True)
