@@ -5,6 +5,7 @@ from typing import Any
 
 from registry.validation import domains, field
 from registry.validation.field import FieldError
+from registry.validation.values import lone_wildcard
 
 Rule = Mapping[str, Any]
 
@@ -22,13 +23,13 @@ def validate(rule: Rule, path: str) -> list[FieldError]:
     """A rule with its operations."""
     operations = rule.get("operations") or ()
     errors = [] if operations else [field.required(f"{path}.operations")]
-    errors += _validate_wildcard(operations, f"{path}.operations", "operations")
+    errors += lone_wildcard(operations, f"{path}.operations", "operations")
     errors += validate_operations(operations, f"{path}.operations", _OPERATIONS)
     groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
     errors += [] if groups else [field.required(f"{path}.apiGroups")]
-    errors += _validate_wildcard(groups, f"{path}.apiGroups", "API groups")
+    errors += lone_wildcard(groups, f"{path}.apiGroups", "API groups")
     errors += [] if versions else [field.required(f"{path}.apiVersions")]
-    errors += _validate_wildcard(versions, f"{path}.apiVersions", "API versions")
+    errors += lone_wildcard(versions, f"{path}.apiVersions", "API versions")
     errors += [field.required(f"{path}.apiVersions[{index}]") for index, one in enumerate(versions) if not one]
     errors += _validate_resources(rule.get("resources") or (), f"{path}.resources")
     scope = rule.get("scope")
@@ -55,12 +56,6 @@ def validate_named(rule: Rule, path: str) -> list[FieldError]:
         if name in names[:index]:
             errors.append(field.duplicate(here, name))
     return errors + validate(rule, path)
-
-
-def _validate_wildcard(values: Sequence[str], path: str, what: str) -> list[FieldError]:
-    if len(values) < 2 or "*" not in values:
-        return []
-    return [field.invalid(path, values, f"if '*' is present, must not specify other {what}")]
 
 
 def _validate_resources(resources: Sequence[str], path: str) -> list[FieldError]:

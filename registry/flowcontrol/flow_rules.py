@@ -6,6 +6,7 @@ from typing import Any
 from registry.validation import domains, field, names
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1123_LABEL
+from registry.validation.values import lone_wildcard
 
 Part = Mapping[str, Any]
 
@@ -67,14 +68,8 @@ def _validate_verbs(verbs: Sequence[str], path: str) -> list[FieldError]:
     if not verbs:
         return [field.required(path, "verbs must contain at least one value")]
     if "*" in verbs:
-        return _validate_wildcard(verbs, path, "verbs")
+        return lone_wildcard(verbs, path, "verbs")
     return [] if set(verbs) <= set(_VERBS) else [field.not_supported(path, verbs, _VERBS)]
-
-
-def _validate_wildcard(values: Sequence[str], path: str, what: str) -> list[FieldError]:
-    if len(values) < 2 or "*" not in values:
-        return []
-    return [field.invalid(path, values, f"if '*' is present, must not specify other {what}")]
 
 
 def _validate_resources(rule: Part, path: str) -> list[FieldError]:
@@ -82,7 +77,7 @@ def _validate_resources(rule: Part, path: str) -> list[FieldError]:
     for name, one, what in (("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")):
         values, here = rule.get(name) or (), f"{path}.{name}"
         missing = [] if values else [field.required(here, f"resource rules must supply at least one {one}")]
-        errors += missing + _validate_wildcard(values, here, what)
+        errors += missing + lone_wildcard(values, here, what)
     return errors + _validate_namespaces(rule, f"{path}.namespaces")
 
 
@@ -92,7 +87,7 @@ def _validate_namespaces(rule: Part, path: str) -> list[FieldError]:
         why = "resource rules that are not cluster scoped must supply at least one namespace"
         return [field.required(path, why)]
     if "*" in namespaces:
-        return _validate_wildcard(namespaces, path, "namespaces")
+        return lone_wildcard(namespaces, path, "namespaces")
     return [
         field.invalid(f"{path}[{index}]", namespace, _NAMESPACE + message)
         for index, namespace in enumerate(namespaces)
@@ -106,7 +101,7 @@ def _validate_paths(rule: Part, path: str) -> list[FieldError]:
     if not urls:
         return [*errors, field.required(here, "nonResourceURLs must contain at least one value")]
     if "*" in urls:
-        return errors + _validate_wildcard(urls, here, "non-resource URLs")
+        return errors + lone_wildcard(urls, here, "non-resource URLs")
     checked = ((index, url, _check_path(url)) for index, url in enumerate(urls))
     return errors + [field.invalid(f"{here}[{index}]", url, why) for index, url, why in checked if why]
 

@@ -24,6 +24,13 @@ def one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[s
     return [field.not_supported(f"{path}.{name}", value, supported)] if value and value not in supported else []
 
 
+def lone_wildcard(values: Sequence[str], path: str, what: str) -> list[FieldError]:
+    """Where there is a star, nothing else is needed."""
+    if len(values) < 2 or "*" not in values:
+        return []
+    return [field.invalid(path, values, f"if '*' is present, must not specify other {what}")]
+
+
 def required_one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[str]) -> list[FieldError]:
     """A word of a fixed list that has to be there."""
     return one_of(obj, path, name, supported) if obj.get(name) else [field.required(f"{path}.{name}")]
