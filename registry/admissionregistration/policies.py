@@ -1,12 +1,12 @@
 """Policies in CEL, and where they apply: what policies and their bindings, of both kinds, have in common. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from registry.admissionregistration import expressions, rules
 from registry.admissionregistration.webhooks import FAILURE_POLICIES, MATCH_POLICIES, SELECTORS
+from registry.cel.names import is_identifier
 from registry.validation import domains, field, label_selectors, values
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 
 Part = Mapping[str, Any]
 
-_IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
-_RESERVED = frozenset(
-    "true false null in as break const continue else for function if import let loop package namespace return var "
-    "void while".split()
-)
 _NOT_FOUND_ACTIONS = ("Deny", "Allow")
 
 
@@ -124,7 +119,7 @@ def validate_variables(variables: Sequence[Part], path: str, composition: "Compo
         name, here = variable.get("name") or "", f"{path}[{index}]"
         if not name.strip():
             errors.append(field.required(f"{here}.name", "name is not specified"))
-        elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
+        elif not is_identifier(name):
             errors.append(field.invalid(f"{here}.name", name, "must be a valid CEL identifier"))
         expression = variable.get("expression") or ""
         errors += expressions.validate(

@@ -1,4 +1,4 @@
-"""Names: fields whose names are no identifiers, as expressions write them. Pure."""
+"""Names: which are identifiers, and how expressions write fields whose names are none. Pure."""
 
 import re
 
@@ -8,7 +8,13 @@ _RESERVED = frozenset(
 )
 _WORDS = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _ESCAPED = re.compile(r"__|[-./]")
+_IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 _ALLOWED = re.compile(r"[A-Za-z_.\-/][A-Za-z0-9_.\-/]*", re.ASCII)
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a variable can have the name."""
+    return _IDENTIFIER.fullmatch(name) is not None and name not in _RESERVED
 
 
 def escape(name: str) -> str | None:
