@@ -4,7 +4,7 @@ Pure. Must hold: the result is valid UTF-8 and has no control character, whateve
 (lone surrogates of `surrogateescape`) show as \x escapes.
 """
 
-_NAMED = {
+ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
     "\a": "\\a",
@@ -29,7 +29,7 @@ def quote(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    named = _NAMED.get(character)
+    named = ESCAPES.get(character)
     if named is not None:
         return named
     if character.isprintable():

@@ -1,27 +1,17 @@
 """Strings: cutting, searching and joining them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
 from registry.cel.libraries.formatting import formatted
 from registry.cel.values import EvaluationError
+from registry.quoting import ESCAPES
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _ASCII_UPPER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _ASCII_LOWER = {lower: upper for upper, lower in _ASCII_UPPER.items()}
-_QUOTED: Mapping[str, str] = {
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    '"': '\\"',
-}
 
 
 def _out_of_range(index: int) -> EvaluationError:
@@ -87,7 +77,7 @@ def _join(parts: Sequence[Any], separator: str = "") -> str:
 
 
 def _quote(text: str) -> str:
-    return '"' + "".join(_QUOTED.get(char, char) for char in text) + '"'
+    return '"' + "".join(ESCAPES.get(char, char) for char in text) + '"'
 
 
 LIBRARY = Library(
