@@ -5,7 +5,6 @@ documents are made once for what is served; an aggregated document has an ETag, 
 304.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Generic, TypeVar
@@ -14,6 +13,7 @@ from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
 from apiserver.context import Handler, RequestContext
+from apiserver.endpoints import contents
 from apiserver.endpoints import discovery_documents as documents
 from apiserver.endpoints.discovery_documents import Document, Group
 from apiserver.handlers import output
@@ -158,7 +158,7 @@ def _negotiated(request: web.BaseRequest) -> negotiation.Format:
 async def _aggregated(
     request: web.BaseRequest, context: RequestContext, document: Document, chosen: negotiation.Format
 ) -> web.StreamResponse:
-    etag = f'"{hashlib.sha512(responses.dump(document, is_pretty=False)).hexdigest().upper()}"'
+    etag = f'"{contents.hash_of(responses.dump(document, is_pretty=False))}"'
     if request.headers.get(hdrs.IF_NONE_MATCH) == etag:
         response: web.StreamResponse = web.Response(status=304, headers=responses.headers(context, responses.JSON))
         del response.headers[hdrs.CONTENT_TYPE]
