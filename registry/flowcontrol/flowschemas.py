@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.flowcontrol import flow_rules, mandatory
+from registry.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
 from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import Strategy, StrategyContext
 from registry.validation import domains, field, internal
 from registry.validation.field import FieldError
 from registry.validation.names import DNS1123_SUBDOMAIN
@@ -32,7 +33,7 @@ class FlowSchemaStrategy(Strategy):
             # Rules that are not there were emptied by somebody: they are shown as he wrote them.
             shown = internal.form("flowcontrol.FlowSchemaSpec", {"rules": [], **spec})
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
-        return errors + mandatory.validate_conditions(obj)
+        return errors + validate_conditions(obj)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return self.validate_again(context, new)
@@ -63,19 +64,11 @@ def _validate_precedence(precedence: int, name: str) -> list[FieldError]:
     return [field.invalid("spec.matchingPrecedence", precedence, why) for is_wrong, why in checks if is_wrong]
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlowSchemaStatusStrategy(StatusStrategy):
-    """What is known of it."""
-
-    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return mandatory.validate_conditions(new)
-
-
 FLOWSCHEMAS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="flowschemas",
     kind="FlowSchema",
     is_namespaced=False,
     strategy=FlowSchemaStrategy(has_status=True, has_generation=True),
-    status_strategy=FlowSchemaStatusStrategy(keeps_metadata=True),
+    status_strategy=FlowControlStatusStrategy(),
 )

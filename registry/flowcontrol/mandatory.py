@@ -1,13 +1,10 @@
-"""What flow schemas and priority levels have in common: those that there must be, and conditions. Pure."""
+"""The flow schemas and priority levels that there must be, and what they have to say. Pure."""
 
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from registry import objects
 from registry.bootstrap import flow_control_objects
-from registry.validation import field
-from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 Spec = Mapping[str, Any]
@@ -48,15 +45,3 @@ def _filled(value: Any) -> Any:
         members = {name: _filled(one) for name, one in value.items()}
         return {name: one for name, one in members.items() if one not in (None, "", 0, False, [], {})}
     return [_filled(one) for one in value] if isinstance(value, list) else value
-
-
-def validate_conditions(obj: Object) -> list[FieldError]:
-    """Each type of condition is there once."""
-    errors, path = [], "status.conditions"
-    kinds = [one.get("type") or "" for one in objects.get(obj, path) or ()]
-    for index, kind in enumerate(kinds):
-        if kind in kinds[:index]:
-            errors.append(field.duplicate(f"{path}[{index}].type", kind))
-        if not kind:
-            errors.append(field.required(f"{path}[{index}].type"))
-    return errors

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.flowcontrol import mandatory
+from registry.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
 from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import Strategy, StrategyContext
 from registry.validation import field, internal, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -46,7 +47,7 @@ class PriorityLevelStrategy(Strategy):
         if _ROUND_TRIP in (obj["metadata"].get("annotations") or {}):
             errors.append(field.forbidden("metadata.annotations", f"annotation '{_ROUND_TRIP}' is forbidden"))
         errors += _validate_spec(spec, name) + _validate_mandatory(spec, name)
-        return errors + mandatory.validate_conditions(obj)
+        return errors + validate_conditions(obj)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return self.validate_again(context, new)
@@ -146,19 +147,11 @@ def _check_hand(hand: int, queues: int) -> str:
     return ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PriorityLevelStatusStrategy(StatusStrategy):
-    """What is known of it."""
-
-    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return mandatory.validate_conditions(new)
-
-
 PRIORITYLEVELCONFIGURATIONS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="prioritylevelconfigurations",
     kind="PriorityLevelConfiguration",
     is_namespaced=False,
     strategy=PriorityLevelStrategy(has_status=True, has_generation=True),
-    status_strategy=PriorityLevelStatusStrategy(keeps_metadata=True),
+    status_strategy=FlowControlStatusStrategy(),
 )
