@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from registry.core import pod_spec, replicated
 from registry.kind import Kind, Scale
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import status_counts, values
+from registry.strategy import Strategy, StrategyContext
+from registry.validation import values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -38,15 +38,6 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
     return errors + replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplicaSetStatusStrategy(StatusStrategy):
-    """What the controller counts adds up."""
-
-    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old)
-        return errors + status_counts.validate_replicas(new.get("status") or {})
-
-
 REPLICASETS = Kind(
     group="apps",
     plural="replicasets",
@@ -54,6 +45,6 @@ REPLICASETS = Kind(
     short_names=("rs",),
     categories=("all",),
     strategy=ReplicaSetStrategy(has_status=True, has_generation=True),
-    status_strategy=ReplicaSetStatusStrategy(),
+    status_strategy=replicated.ReplicasStatusStrategy(),
     scale=Scale(),
 )

@@ -1,17 +1,33 @@
 """What controllers of pods have in common: a selector that selects what the template makes, for ever the same."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
 from registry.core import pod_warnings
 from registry.core.pods_validation import validate_pod_template
-from registry.strategy import StrategyContext
-from registry.validation import field, internal, label_selectors, object_meta, values
+from registry.strategy import StatusStrategy, StrategyContext
+from registry.validation import field, internal, label_selectors, object_meta, status_counts, values
 from registry.validation.field import FieldError
+from storage.stored_object import Object
 
 _MISMATCH = "`selector` does not match template `labels`"
 _ALWAYS = ("Always",)
+_REPLICA_COUNTS = (
+    "replicas",
+    "fullyLabeledReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "terminatingReplicas",
+)
+_REPLICA_LIMITS = (
+    ("fullyLabeledReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("readyReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "readyReplicas", status_counts.OF_READY),
+)
 
 
 def validate(
@@ -92,3 +108,12 @@ def warnings_on_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[s
         return []
     template, before = new["spec"]["template"], old["spec"]["template"]
     return pod_warnings.template_warnings(template, "spec.template", old=before)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicasStatusStrategy(StatusStrategy):
+    """What the controller of a replica set or replication controller counts adds up."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + status_counts.validate(new.get("status") or {}, _REPLICA_COUNTS, _REPLICA_LIMITS)

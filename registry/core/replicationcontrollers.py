@@ -6,8 +6,8 @@ from registry import objects
 from registry.core import pod_spec, replicated
 from registry.fields import count
 from registry.kind import Kind, Scale
-from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, status_counts, values
+from registry.strategy import GarbageCollection, Strategy, StrategyContext
+from registry.validation import field, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -53,15 +53,6 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
     return errors + replicated.validate_template(template, context, owner="ReplicationController", old=old_template)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplicationControllerStatusStrategy(StatusStrategy):
-    """What the controller counts adds up."""
-
-    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = super().validate_update(context, new, old)
-        return errors + status_counts.validate_replicas(new.get("status") or {})
-
-
 REPLICATIONCONTROLLERS = Kind(
     group="",
     plural="replicationcontrollers",
@@ -71,7 +62,7 @@ REPLICATIONCONTROLLERS = Kind(
     strategy=ReplicationControllerStrategy(
         has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS
     ),
-    status_strategy=ReplicationControllerStatusStrategy(),
+    status_strategy=replicated.ReplicasStatusStrategy(),
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
 )

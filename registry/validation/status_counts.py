@@ -28,24 +28,3 @@ def validate_collisions(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[
     if before is None or (count is not None and count >= before):
         return []
     return [field.invalid("status.collisionCount", count or 0, "cannot be decremented")]
-
-
-_REPLICA_COUNTS = (
-    "replicas",
-    "fullyLabeledReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "observedGeneration",
-    "terminatingReplicas",
-)
-_REPLICA_LIMITS = (
-    ("fullyLabeledReplicas", "replicas", OF_REPLICAS),
-    ("readyReplicas", "replicas", OF_REPLICAS),
-    ("availableReplicas", "replicas", OF_REPLICAS),
-    ("availableReplicas", "readyReplicas", OF_READY),
-)
-
-
-def validate_replicas(status: Mapping[str, Any]) -> list[FieldError]:
-    """The status of a replica set or replication controller."""
-    return validate(status, _REPLICA_COUNTS, _REPLICA_LIMITS)
