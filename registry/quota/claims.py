@@ -8,7 +8,7 @@ from registry.admission.interface import Attributes, Operation
 from registry.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
 from registry.quota import amounts
 from registry.quota.amounts import Amounts
-from registry.quota.evaluators import Scope, is_selected
+from registry.quota.evaluators import Scope, Unscoped, is_selected
 from registry.schema import quantity
 from registry.schema.quantity import Quantity
 from registry.storageclasses.storageclasses import class_of
@@ -75,7 +75,7 @@ def _storage(claim: Object) -> Quantity | None:
     return max(every, key=lambda one: one.nanos)
 
 
-class DeviceClaims:
+class DeviceClaims(Unscoped):
     """The Evaluator of resource claims: the most devices that each may get of a class."""
 
     def handles(self, attributes: Attributes) -> bool:
@@ -83,12 +83,6 @@ class DeviceClaims:
 
     def names(self, limited: Iterable[str]) -> list[str]:
         return [name for name in limited if name == _DEVICE_CLAIM_COUNT or name.endswith(_OF_DEVICE_CLASS)]
-
-    def is_in_scope(self, scope: Scope, obj: Object) -> bool:
-        return False
-
-    def missing(self, required: Collection[str], obj: Object) -> str:
-        return ""
 
     def usage(self, obj: Object, *, now: float) -> Amounts:
         used: dict[str, Quantity] = {_DEVICE_CLAIM_COUNT: amounts.ONE}

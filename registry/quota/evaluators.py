@@ -62,8 +62,20 @@ def is_selected(scope: Scope, values: Collection[str]) -> bool:
             return False
 
 
+class Unscoped:
+    """What most evaluators say: no scope selects among the objects, and nothing has to be said."""
+
+    __slots__ = ()
+
+    def is_in_scope(self, scope: Scope, obj: Object) -> bool:
+        return False
+
+    def missing(self, required: Collection[str], obj: Object) -> str:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
-class ObjectCounts:
+class ObjectCounts(Unscoped):
     """Objects that are only counted, under one name or two."""
 
     counted_as: tuple[str, ...]
@@ -73,12 +85,6 @@ class ObjectCounts:
 
     def names(self, limited: Iterable[str]) -> list[str]:
         return [name for name in limited if name in self.counted_as]
-
-    def is_in_scope(self, scope: Scope, obj: Object) -> bool:
-        return False
-
-    def missing(self, required: Collection[str], obj: Object) -> str:
-        return ""
 
     def usage(self, obj: Object, *, now: float) -> Amounts:
         return dict.fromkeys(self.counted_as, amounts.ONE)

@@ -1,18 +1,18 @@
 """Services: counted, and with them the node ports and load balancers that they want. Pure."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from registry.admission.interface import Attributes, Operation
 from registry.quota import amounts
 from registry.quota.amounts import Amounts
-from registry.quota.evaluators import Scope
+from registry.quota.evaluators import Unscoped
 from storage.stored_object import Object
 
 _NODE_PORTS, _LOAD_BALANCERS = "services.nodeports", "services.loadbalancers"
 _NAMES = frozenset({"count/services", "services", _NODE_PORTS, _LOAD_BALANCERS})
 
 
-class Services:
+class Services(Unscoped):
     """The Evaluator of services. A service may change its type, so updates count too."""
 
     def handles(self, attributes: Attributes) -> bool:
@@ -20,12 +20,6 @@ class Services:
 
     def names(self, limited: Iterable[str]) -> list[str]:
         return [name for name in limited if name in _NAMES]
-
-    def is_in_scope(self, scope: Scope, obj: Object) -> bool:
-        return False
-
-    def missing(self, required: Collection[str], obj: Object) -> str:
-        return ""
 
     def usage(self, obj: Object, *, now: float) -> Amounts:
         spec = obj.get("spec") or {}
