@@ -125,7 +125,7 @@ class DeploymentController(PodOwner):
             told = _news(made, found, failure)
             if told is not None and progress.deadline is not None:
                 value, reason, text = told
-                if found is None or conditions.get(status, "Progressing") is None:
+                if found is None or conditions.find(status, "Progressing") is None:
                     conditions.put(
                         status, "Progressing", value, now=now, reason=reason, message=text, lastUpdateTime=now
                     )
@@ -133,7 +133,7 @@ class DeploymentController(PodOwner):
             return before != (present["metadata"].get("annotations") or {}, status)
 
         is_known = found is not None and rollouts.revision(deployment) == rollouts.revision(found)
-        if not (is_known and conditions.get(deployment.get("status") or {}, "Progressing") is not None):
+        if not (is_known and conditions.find(deployment.get("status") or {}, "Progressing") is not None):
             await self.client.change(DEPLOYMENTS.part("status"), deployment, tell)
 
     async def _resize(self, deployment: Object, sets: Sequence[Object], sizes: rollouts.Sizes) -> None:
@@ -161,7 +161,7 @@ class DeploymentController(PodOwner):
         progress = self._progress(present, new, old)
         status = progress.status(is_observing=is_observing)
         await self.report(present, status)
-        condition = conditions.get(status, "Progressing")
+        condition = conditions.find(status, "Progressing")
         if progress.deadline is None or condition is None or condition.get("reason") == "NewReplicaSetAvailable":
             return None
         return max(1.0, progress.seconds_left(condition) + 1) if condition["status"] == "True" else None

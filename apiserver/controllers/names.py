@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 
 ALL = (
     "clusterrole-aggregation-controller",
+    "cronjob-controller",
     "daemonset-controller",
     "deployment-controller",
+    "disruption-controller",
     "endpoints-controller",
     "endpointslice-controller",
     "garbage-collector-controller",
@@ -16,6 +18,7 @@ ALL = (
     "namespace-controller",
     "replicaset-controller",
     "replicationcontroller-controller",
+    "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
     "statefulset-controller",

@@ -77,6 +77,11 @@ class PodOwner(Controller):
                 mine += [adopted] if adopted is not None else []
         return mine
 
+    def controlled(self, owner: Object) -> list[Object]:
+        """What an owner controls, as it is."""
+        metadata = owner["metadata"]
+        return list(self._dependents.controlled_by(metadata["namespace"], metadata["uid"]))
+
     def reference(self, owner: Object) -> Object:
         return podrules.controller_reference(owner, self.api_version, self.kind)
 

@@ -46,7 +46,7 @@ _IGNORED = frozenset(
         GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
     }
 )
-_EVALUATORS: Mapping[GroupResource, Evaluator] = {
+EVALUATORS: Mapping[GroupResource, Evaluator] = {
     GroupResource("", "pods"): Pods(),
     GroupResource("", "services"): Services(),
     GroupResource("", "persistentvolumeclaims"): VolumeClaims(),
@@ -80,7 +80,7 @@ class ResourceQuota(Plugin):
     async def validate(self, attributes: Attributes) -> None:
         if not attributes.namespace or attributes.obj is None or attributes.resource in _IGNORED:
             return
-        evaluator = _EVALUATORS.get(attributes.resource) or ObjectCounts((count_name(attributes.resource),))
+        evaluator = EVALUATORS.get(attributes.resource) or ObjectCounts((count_name(attributes.resource),))
         if not evaluator.handles(attributes):
             return
         quotas = await self._known.list(f"{attributes.namespace}/")

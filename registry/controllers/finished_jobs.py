@@ -9,7 +9,7 @@ def seconds_left(job: Object, *, now: float) -> float | None:
     """Until a job has to go; None when it has not finished, or stays."""
     ttl = job["spec"].get("ttlSecondsAfterFinished")
     status = job.get("status") or {}
-    ends = [conditions.get(status, kind) for kind in ("Complete", "Failed")]
+    ends = [conditions.find(status, kind) for kind in ("Complete", "Failed")]
     finished = [one for one in ends if one is not None and one["status"] == "True"]
     if ttl is None or not finished or is_ending(job):
         return None

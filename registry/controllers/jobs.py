@@ -140,7 +140,7 @@ def outcome(found: Count, *, now: float) -> Outcome | None:
     """Whether a job has to end, and how: what was said before counts first."""
     job, status = found.job, found.status
     for kind, target in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
-        said = conditions.get(status, target)
+        said = conditions.find(status, target)
         if said is not None and said["status"] == "True":
             return Outcome(kind, said.get("reason", ""), said.get("message", ""))
     if found.failures > _backoff_limit(job) or _restarts_too_often(found):

@@ -32,6 +32,6 @@ def tell_failure(status: Object, owner: Object, active: int, why: str, *, now: s
     """Say in a status that pods could not be made or deleted, or that this is over."""
     if not why:
         conditions.remove(status, "ReplicaFailure")
-    elif conditions.get(status, "ReplicaFailure") is None:
+    elif conditions.find(status, "ReplicaFailure") is None:
         reason = "FailedCreate" if active < replicas(owner) else "FailedDelete"
         conditions.put(status, "ReplicaFailure", "True", now=now, reason=reason, message=why)

@@ -74,7 +74,7 @@ class Progress:
             self._put(status, "Available", "False", "MinimumReplicasUnavailable", text)
 
     def _tell_progress(self, status: Object, before: Object) -> None:
-        present = conditions.get(status, "Progressing")
+        present = conditions.find(status, "Progressing")
         is_settled = status.get("replicas", 0) == status.get("updatedReplicas", 0)
         if is_settled and present is not None and present.get("reason") == _AVAILABLE:
             return
@@ -115,7 +115,7 @@ class Progress:
     def _tell_failure(self, status: Object) -> None:
         sets = [self.new, *self.old] if self.new is not None else list(self.old)
         for one in sets:
-            failure = conditions.get(one.get("status") or {}, "ReplicaFailure")
+            failure = conditions.find(one.get("status") or {}, "ReplicaFailure")
             if failure is not None:
                 self._put(
                     status, "ReplicaFailure", failure["status"], failure.get("reason", ""), failure.get("message", "")
