@@ -4,10 +4,12 @@ from dataclasses import fields
 from typing import Any
 
 from registry.admission.forms import Form
-from registry.admission.interface import Attributes
-from registry.names import GroupVersionKind
+from registry.admission.interface import Attributes, Operation
+from registry.names import GroupResource, GroupVersionKind
 from registry.options import META_GROUP, DeleteOptions
 from storage.stored_object import Object
+
+_NAMESPACES = GroupResource("", "namespaces")
 
 
 def request(attributes: Attributes, own: Form, matched: Form) -> Object:
@@ -21,7 +23,7 @@ def request(attributes: Attributes, own: Form, matched: Form) -> Object:
         "requestResource": _resource(own),
         "requestSubResource": attributes.subresource,
         "name": attributes.name,
-        "namespace": attributes.namespace,
+        "namespace": _namespace(attributes),
         "operation": attributes.operation.value,
         "userInfo": {
             "username": user.name,
@@ -39,6 +41,13 @@ def request(attributes: Attributes, own: Form, matched: Form) -> Object:
 def _present(members: Object) -> Object:
     """Without what JSON would leave out."""
     return {name: value for name, value in members.items() if value not in ("", None, [], {})}
+
+
+def _namespace(attributes: Attributes) -> str:
+    """A namespace that is made under a name of its own counts as within itself."""
+    if attributes.operation is Operation.CREATE and attributes.resource == _NAMESPACES and attributes.obj is not None:
+        return "" if attributes.obj["metadata"].get("generateName") else attributes.name
+    return attributes.namespace
 
 
 def _kind(kind: GroupVersionKind) -> Object:

@@ -57,3 +57,16 @@ async def test_a_connection_is_told_with_what_it_is_for() -> None:
         "container": "c",
         "stdout": True,
     }
+
+
+async def test_a_new_namespace_is_within_itself_unless_its_name_is_made() -> None:
+    programs = Programs({"one": says()})
+    kind = GroupVersionKind("", "v1", "Namespace")
+    named = write({"metadata": {"name": "n"}}, resource=GroupResource("", "namespaces"))
+    made = write({"metadata": {"name": "n-x", "generateName": "n-"}}, resource=GroupResource("", "namespaces"))
+
+    async with configured(ValidatingAdmissionWebhook, programs, webhook("one", rules=[EVERYTHING])) as plugin:
+        for one in (named, made):
+            await plugin.validate(replace(one, kind=kind, namespace=""))
+
+    assert [review["request"].get("namespace") for _, review in programs.asked] == ["n", None]
