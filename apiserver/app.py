@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from apiserver.access import Access
+from apiserver.auditing.auditor import Auditor
 from apiserver.backends import Backends
 from apiserver.connections import RequestHandler
 from apiserver.context import Filter, compose
@@ -26,6 +27,7 @@ from apiserver.endpoints import (
     version,
 )
 from apiserver.filters import (
+    audit,
     audit_id,
     authentication,
     authorization,
@@ -75,6 +77,8 @@ class Parts:
     requests: RequestMetrics
     definitions: Controller
     upkeep: Upkeep
+    auditor: Auditor | None = None
+    """None when nothing is recorded."""
     bench: "Bench | None" = None
     """What a server has that was started for testing."""
 
@@ -128,7 +132,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
 
     Errors stand twice: what fails behind flow control is answered with the request's flow.
     """
-    settings = parts.settings
+    settings, auditor = parts.settings, parts.auditor
     authorizer = MeasuredAuthorizer(parts.access.modes.authorizer, parts.monitoring.access, parts.clock)
     return [
         *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
@@ -136,7 +140,9 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         errors.with_errors,
         partial(parts.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
         partial(sending.with_sending, draining=parts.draining),
+        *([partial(audit.with_failed_authentication, auditor=auditor)] if auditor is not None else []),
         authenticate,
+        *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
         partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.modes.authorizer)),
         partial(flows.with_flow, flow_of=parts.upkeep.flow_of),
         errors.with_errors,

@@ -14,6 +14,8 @@ from apiserver.request_info import UNRESOLVED, RequestInfo
 from apiserver.urls import NO_QUERY, Query
 from apiserver.warning_headers import Warnings
 from registry.access.users import ANONYMOUS, UserInfo
+from registry.audit.annotations import Annotate, unnoted
+from registry.audit.trail import Trail
 from registry.flowcontrol.classification import Flow
 from storage.interface import WatchSink
 
@@ -28,6 +30,7 @@ class RequestContext(NamedTuple):
     path: decoded. user: ANONYMOUS until authentication has run. warnings: the one part that grows.
     flow: None until flow control has looked, and when there is nothing to know.
     fault: what goes wrong on purpose, for the answer to say. sink_of: what stands before the stream of a watch.
+    trail: the record of the request, from when it is known who asks; None when it is not recorded.
     """
 
     audit_id: str
@@ -41,6 +44,17 @@ class RequestContext(NamedTuple):
     flow: Flow | None = None
     fault: str = ""
     sink_of: "SinkOf | None" = None
+    trail: Trail | None = None
+
+    @property
+    def annotate(self) -> Annotate:
+        """Notes something in the record of the request, if there is one."""
+        return unnoted if self.trail is None else self.trail.annotate
+
+    async def started(self, code: int) -> None:
+        """An answer begins that is sent from within its handler: its record says so."""
+        if self.trail is not None:
+            await self.trail.started(code)
 
 
 SinkOf = Callable[["WatchStream"], WatchSink]

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import ssl
 import tempfile
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,26 @@ class Outgoing:
             raise Unanswered(f"failed to call webhook: {failure}")
 
         return ask
+
+    def poster(self, webhook: Webhook, pauses: Sequence[float]) -> Callable[[Object], Awaitable[None]]:
+        """Sends documents to a webhook, whatever it answers; again after each pause when it fails."""
+
+        async def post(document: Object) -> None:
+            failure = ""
+            for pause in (*pauses, 0.0):
+                try:
+                    status, _ = await self._post(webhook, document)
+                except (aiohttp.ClientError, OSError) as exc:
+                    failure = str(exc) or type(exc).__name__
+                else:
+                    if status in _MADE:
+                        return
+                    failure = f"the webhook answered with status {status}"
+                if pause:
+                    await self._clock.sleep(pause)
+            raise Unanswered(failure)
+
+        return post
 
     async def _post(self, webhook: Webhook, review: Object) -> tuple[int, bytes]:
         headers: dict[str, str] = {hdrs.CONTENT_TYPE: "application/json", hdrs.ACCEPT: "application/json"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 from aiohttp import hdrs, web
+from aiohttp.payload import Payload
 from multidict import CIMultiDict
 
 from apiserver import negotiation
@@ -43,7 +44,7 @@ def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
     return fields
 
 
-def raw(context: RequestContext, body: bytes, *, status: int = 200, content_type: str = JSON) -> web.Response:
+def raw(context: RequestContext, body: bytes | Payload, *, status: int = 200, content_type: str = JSON) -> web.Response:
     """Bytes as they are."""
     return web.Response(body=body, status=status, headers=headers(context, content_type))
 
@@ -69,6 +70,8 @@ def json(
 
 def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
     """A failure as its Status: in the client's format, or as JSON where the client accepts none of ours."""
+    if context.trail is not None:
+        context.trail.failed(failure.status())
     chosen = negotiation.negotiate(
         request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, negotiation.allows_nothing_else
     )

@@ -26,6 +26,7 @@ from apiserver import (
     tls,
     webhook_credentials,
 )
+from apiserver.auditing.assembly import open_audit
 from apiserver.backends import Backends
 from apiserver.certificates import Pki
 from apiserver.draining import Draining
@@ -197,6 +198,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         requests=requests,
         definitions=definitions,
         upkeep=upkeep,
+        auditor=open_audit(settings, clock, monitoring.audit, stack),
         bench=_bench(settings, storage, resources, clock),
     )
 

@@ -35,6 +35,13 @@ _FLAGS_OF_MODES = frozenset(
     }
 )
 OIDC_ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
+AUDIT_FORMATS = ("legacy", "json")
+AUDIT_MODES = ("batch", "blocking", "blocking-strict")
+_AUDIT_MODE = (
+    "Strategy for sending audit events. Blocking indicates sending events should block server responses, "
+    "blocking-strict that a request fails when its first event cannot be sent. Batch causes the backend to buffer and "
+    f"write events asynchronously. Known modes are {','.join(AUDIT_MODES)}."
+)
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
 
@@ -87,6 +94,8 @@ Duration = Annotated[float, BeforeValidator(_seconds), Field(ge=0), Kind.DURATIO
 Address = Annotated[str, AfterValidator(_address), Kind.IP]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(gt=0)]
+Rate = Annotated[float, Field(ge=0)]
 Strings = tuple[str, ...]
 
 
@@ -119,6 +128,7 @@ _SERVING = "Secure serving"
 _AUTHENTICATION = "Authentication"
 _AUTHORIZATION = "Authorization"
 _ADMISSION = "Admission"
+_AUDITING = "Auditing"
 _LOGS = "Logs"
 _FEATURES = "Features"
 _MISC = "Misc"
@@ -543,6 +553,103 @@ class Settings(BaseModel):
         "every pod that does not already have such a toleration.",
     )
 
+    audit_policy_file: Path | None = _flag(
+        _AUDITING, None, "Path to the file that defines the audit policy configuration."
+    )
+    audit_log_path: Path | None = _flag(
+        _AUDITING,
+        None,
+        "If set, all requests coming to the apiserver will be logged to this file. '-' means standard out.",
+    )
+    audit_log_format: Annotated[str, _one_of(*AUDIT_FORMATS)] = _flag(
+        _AUDITING,
+        "json",
+        'Format of saved audits. "legacy" indicates 1-line text format for each event. "json" indicates structured '
+        "json format.",
+    )
+    audit_log_version: Annotated[str, _one_of("audit.k8s.io/v1")] = _flag(
+        _AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to log."
+    )
+    audit_log_maxage: Count = _flag(
+        _AUDITING,
+        366,
+        "The maximum number of days to retain old audit log files, by the timestamp in their names. 0 is no limit.",
+    )
+    audit_log_maxbackup: Count = _flag(
+        _AUDITING, 100, "The maximum number of old audit log files to retain. 0 is no limit."
+    )
+    audit_log_maxsize: Count = _flag(
+        _AUDITING,
+        100,
+        "The maximum size in megabytes of the audit log file before it gets rotated. 0 disables rotation.",
+    )
+    audit_log_compress: bool = _flag(_AUDITING, False, "If set, the rotated log files will be compressed using gzip.")
+    audit_log_mode: Annotated[str, _one_of(*AUDIT_MODES)] = _flag(_AUDITING, "blocking", _AUDIT_MODE)
+    audit_log_batch_buffer_size: Positive = _flag(
+        _AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
+    )
+    audit_log_batch_max_size: Positive = _flag(_AUDITING, 1, "The maximum size of a batch. Only used in batch mode.")
+    audit_log_batch_max_wait: Duration = _flag(
+        _AUDITING, 0.0, "How long to wait before sending a batch that is not full. Only used in batch mode."
+    )
+    audit_log_batch_throttle_enable: bool = _flag(
+        _AUDITING, False, "Whether batching throttling is enabled. Only used in batch mode."
+    )
+    audit_log_batch_throttle_qps: Rate = _flag(
+        _AUDITING, 0.0, "Maximum average number of batches per second. Only used in batch mode."
+    )
+    audit_log_batch_throttle_burst: Count = _flag(
+        _AUDITING, 0, "Maximum number of batches at once after a rest. Only used in batch mode."
+    )
+    audit_log_truncate_enabled: bool = _flag(_AUDITING, False, "Whether event and batch truncating is enabled.")
+    audit_log_truncate_max_event_size: Positive = _flag(
+        _AUDITING,
+        102400,
+        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
+        "it is discarded.",
+    )
+    audit_log_truncate_max_batch_size: Positive = _flag(
+        _AUDITING, 10485760, "Maximum size of a batch; a bigger one is split."
+    )
+    audit_webhook_config_file: Path | None = _flag(
+        _AUDITING, None, "Path to a kubeconfig formatted file that defines the audit webhook configuration."
+    )
+    audit_webhook_version: Annotated[str, _one_of("audit.k8s.io/v1")] = _flag(
+        _AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to webhook."
+    )
+    audit_webhook_initial_backoff: Duration = _flag(
+        _AUDITING, 10.0, "The amount of time to wait before retrying the first failed request."
+    )
+    audit_webhook_mode: Annotated[str, _one_of(*AUDIT_MODES)] = _flag(_AUDITING, "batch", _AUDIT_MODE)
+    audit_webhook_batch_buffer_size: Positive = _flag(
+        _AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
+    )
+    audit_webhook_batch_max_size: Positive = _flag(
+        _AUDITING, 400, "The maximum size of a batch. Only used in batch mode."
+    )
+    audit_webhook_batch_max_wait: Duration = _flag(
+        _AUDITING, 30.0, "How long to wait before sending a batch that is not full. Only used in batch mode."
+    )
+    audit_webhook_batch_throttle_enable: bool = _flag(
+        _AUDITING, True, "Whether batching throttling is enabled. Only used in batch mode."
+    )
+    audit_webhook_batch_throttle_qps: Rate = _flag(
+        _AUDITING, 10.0, "Maximum average number of batches per second. Only used in batch mode."
+    )
+    audit_webhook_batch_throttle_burst: Count = _flag(
+        _AUDITING, 15, "Maximum number of batches at once after a rest. Only used in batch mode."
+    )
+    audit_webhook_truncate_enabled: bool = _flag(_AUDITING, False, "Whether event and batch truncating is enabled.")
+    audit_webhook_truncate_max_event_size: Positive = _flag(
+        _AUDITING,
+        102400,
+        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
+        "it is discarded.",
+    )
+    audit_webhook_truncate_max_batch_size: Positive = _flag(
+        _AUDITING, 10485760, "Maximum size of a batch; a bigger one is split."
+    )
+
     profiling: bool = _flag(_FEATURES, True, "Enable profiling via web interface host:port/debug/pprof/.")
     logging_format: Annotated[str, _one_of("text", "json")] = _flag(
         _LOGS, "text", "Sets the log format. Permitted formats: json, text."
@@ -649,6 +756,20 @@ class Settings(BaseModel):
         if both := set(self.enable_admission_plugins) & set(self.disable_admission_plugins):
             listed = " ".join(sorted(both))
             raise ValueError(f"[{listed}] in enable-admission-plugins and disable-admission-plugins overlapped")
+        return self
+
+    @model_validator(mode="after")
+    def _check_audit(self) -> Self:
+        for name in ("log", "webhook"):
+            event, batch = (getattr(self, f"audit_{name}_truncate_max_{what}_size") for what in ("event", "batch"))
+            if batch < event:
+                why = f"must be greater than max event size ({event})"
+                raise ValueError(f"invalid audit truncate {name} max batch size {batch}, {why}")
+            if not getattr(self, f"audit_{name}_batch_throttle_enable"):
+                continue
+            for what in ("qps", "burst"):
+                if not (value := getattr(self, f"audit_{name}_batch_throttle_{what}")):
+                    raise ValueError(f"invalid audit batch {name} throttle {what} {value}, must be a positive number")
         return self
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ response's own end sends.
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 from typing import NamedTuple
 
 from aiohttp import web
@@ -107,6 +108,7 @@ class WatchStream:
     async def _begin(self) -> web.StreamResponse:
         response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
         response.enable_chunked_encoding()
+        await self._context.started(response.status)
         await response.prepare(self._request)
         self._open()
         return response
@@ -116,6 +118,7 @@ class WatchStream:
         socket = await websockets.accept(
             self._request, responses.headers(self._context, self._frames.wire.content_type)
         )
+        await self._context.started(HTTPStatus.SWITCHING_PROTOCOLS)
         stack.push_async_callback(socket.close)
         reading = Tasks()
         stack.push_async_callback(reading.close)

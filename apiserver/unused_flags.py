@@ -8,31 +8,24 @@ from collections.abc import Mapping
 from apiserver.flags import Kind
 
 _BOOLEANS = """
-    aggregator-reject-forwarding-redirect audit-log-batch-throttle-enable audit-log-compress audit-log-truncate-
-    enabled audit-webhook-batch-throttle-enable audit-webhook-truncate-enabled contention-profiling disable-
-    http2-serving emulation-forward-compatible enable-aggregator-routing enable-garbage-collector enable-logs-
-    handler enable-priority-and-fairness log-json-split-stream log-text-split-stream permit-address-sharing runtime-
-    config-emulation-forward-compatible shutdown-send-retry-after
+    aggregator-reject-forwarding-redirect contention-profiling disable-http2-serving emulation-forward-compatible
+    enable-aggregator-routing enable-garbage-collector enable-logs-handler enable-priority-and-fairness
+    log-json-split-stream log-text-split-stream permit-address-sharing runtime-config-emulation-forward-compatible
+    shutdown-send-retry-after
 """
 
 _WITH_VALUES = """
-    admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count audit-log-batch-buffer-size
-    audit-log-batch-max-size audit-log-batch-max-wait audit-log-batch-throttle-burst audit-log-batch-throttle-qps
-    audit-log-format audit-log-maxage audit-log-maxbackup audit-log-maxsize audit-log-mode audit-log-path audit-log-
-    truncate-max-batch-size audit-log-truncate-max-event-size audit-log-version audit-policy-file audit-webhook-
-    batch-buffer-size audit-webhook-batch-initial-backoff audit-webhook-batch-max-size audit-webhook-batch-max-wait
-    audit-webhook-batch-throttle-burst audit-webhook-batch-throttle-qps audit-webhook-config-file audit-webhook-
-    initial-backoff audit-webhook-mode audit-webhook-truncate-max-batch-size audit-webhook-truncate-max-event-size
-    audit-webhook-version coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-
-    leadership-retry-period cors-allowed-origins debug-socket-path default-watch-cache-size delete-collection-
-    workers disabled-metrics egress-selector-config-file emulated-version endpoint-reconciler-type etcd-count-
-    metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout feature-gates
-    goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port livez-grace-
-    period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size max-connection-bytes- per-sec
-    min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file proxy- client-cert-file proxy-
-    client-key-file runtime-config service-account-signing-endpoint show-hidden-metrics-for- version shutdown-watch-
-    termination-grace-period storage-initialization-timeout strict-transport-security- directives tls-curve-
-    preferences tls-sni-cert-key tracing-config-file vmodule
+    admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count
+    audit-webhook-batch-initial-backoff coordinated-leadership-lease-duration coordinated-leadership-renew-deadline
+    coordinated-leadership-retry-period cors-allowed-origins debug-socket-path default-watch-cache-size
+    delete-collection-workers disabled-metrics egress-selector-config-file emulated-version endpoint-reconciler-type
+    etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
+    feature-gates goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port
+    livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
+    max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
+    proxy-client-cert-file proxy-client-key-file runtime-config service-account-signing-endpoint
+    show-hidden-metrics-for-version shutdown-watch-termination-grace-period storage-initialization-timeout
+    strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """
 
 UNUSED: Mapping[str, Kind] = {

@@ -29,6 +29,7 @@ _GROUPS = (
     "Authentication",
     "Authorization",
     "Admission",
+    "Auditing",
     "Features",
     "Logs",
     "Misc",

@@ -21,6 +21,7 @@ from registry.access.token_issuer import TokenIssuer
 from registry.access.users import UserInfo
 from registry.admission.chain import AdmissionMetrics
 from registry.admission.interface import Admission, Run
+from registry.audit.annotations import Annotate, unnoted
 from registry.config import Config
 from registry.kind import Kind
 from registry.locations import Call, Location
@@ -58,7 +59,9 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Who asks, in which namespace, in which version. `warn` adds a Warning to the answer.
+    """Who asks, in which namespace, in which version.
+
+    warn: adds a Warning to the answer. annotate: notes something in the record of the request.
 
     manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
     call it, where rights to parts of an object hang on it.
@@ -70,6 +73,7 @@ class Request:
     namespace: str = ""
     manager: str = SERVER_MANAGER
     verb: str = ""
+    annotate: Annotate = unnoted
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""

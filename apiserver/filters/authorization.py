@@ -13,12 +13,15 @@ from apiserver.context import Handler, RequestContext
 from apiserver.request_info import RequestInfo
 from apiserver.urls import Query
 from registry.access import refusals
-from registry.access.authorizer import UNLIMITED, Attributes, Authorizer, Selectors
+from registry.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
 from registry.access.users import UserInfo
+from registry.audit.trail import Trail
 from registry.quoting import quote
 
 logger = logging.getLogger(__name__)
 
+_DECISION = "authorization.k8s.io/decision"
+_REASON = "authorization.k8s.io/reason"
 _VERBS_WITH_SELECTORS = frozenset({"list", "watch", "deletecollection"})
 
 
@@ -28,6 +31,8 @@ def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
     async def authorized(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         attributes = attributes_of(context.user, context.info, context.query)
         decision = await authorizer.authorize(attributes)
+        if context.trail is not None:
+            _note(context.trail, decision)
         if decision.is_allowed:
             return await handler(request, context)
         if decision.error:
@@ -39,6 +44,14 @@ def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
         return response
 
     return authorized
+
+
+def _note(trail: Trail, decision: Decision) -> None:
+    if decision.error and not decision.is_allowed:
+        trail.annotate(_REASON, "internal error")
+        return
+    trail.annotate(_DECISION, "allow" if decision.is_allowed else "forbid")
+    trail.annotate(_REASON, decision.reason)
 
 
 def attributes_of(user: UserInfo, info: RequestInfo, query: Query) -> Attributes:

@@ -28,6 +28,8 @@ def with_errors(handler: Handler) -> Handler:
             raise  # the client is gone: aiohttp forgets the request
         except Exception:
             logger.exception("%s %s failed (audit id %s)", request.method, request.raw_path, context.audit_id)
+            if context.trail is not None:
+                context.trail.panicked()
             why = f"this request caused apiserver to panic. Look in the logs for details (audit id {context.audit_id})."
             return _answer(request, context, errors.InternalError(why))
 

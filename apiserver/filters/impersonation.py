@@ -45,6 +45,8 @@ def with_impersonation(handler: Handler, impersonator: Impersonator) -> Handler:
             response = responses.error(request, context, refusal)
             response.headers[responses.NOSNIFF] = "nosniff"
             return response
+        if context.trail is not None:
+            context.trail.impersonated = user
         return await handler(request, context._replace(user=user))
 
     return impersonating

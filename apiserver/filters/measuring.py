@@ -4,6 +4,7 @@ Innermost: what was refused on the way here is recorded by those who refused it.
 """
 
 from aiohttp import hdrs, web
+from aiohttp.payload import Payload
 
 from apiserver.context import Handler, RequestContext
 from apiserver.metrics.requests import Recorder, RequestMetrics
@@ -65,4 +66,6 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
 
 def _size_of(response: web.StreamResponse) -> int:
     body = response.body if isinstance(response, web.Response) else None
+    if isinstance(body, Payload):
+        return body.size or 0
     return len(body) if isinstance(body, bytes) else 0

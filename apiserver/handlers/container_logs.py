@@ -29,6 +29,7 @@ async def send(
             if answer.status not in _GOOD:
                 raise _refused(answer.status, (await answer.content.read(_MOST_READ)).decode(errors="replace"), context)
             response = web.StreamResponse(headers=responses.headers(context, _TEXT))
+            await context.started(response.status)
             await response.prepare(request)
             try:
                 async for chunk in answer.content.iter_any():

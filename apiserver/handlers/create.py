@@ -4,7 +4,7 @@ from aiohttp import web
 
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
-from apiserver.handlers import decoding, output
+from apiserver.handlers import decoding, output, recorded
 from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
 from registry import owner_references
@@ -19,6 +19,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     body = await bodies.read(request)
     check_create(options)
     obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    recorded.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     created = await served.storage.create(write_request(request, context, served), obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

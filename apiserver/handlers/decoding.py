@@ -12,6 +12,7 @@ from aiohttp import hdrs, web
 
 from apiserver import bodies, negotiation, parameters
 from apiserver.context import RequestContext
+from apiserver.handlers import recorded
 from apiserver.handlers.other_versions import are_one_kind, is_old
 from apiserver.handlers.served import Served
 from apiserver.serializers import protobuf, yaml
@@ -210,6 +211,8 @@ async def read_delete_options(request: web.BaseRequest, context: RequestContext,
         raise errors.BadRequest(f"decoded object cannot be converted to {_DELETE_OPTIONS.kind}")
     kind = served.types.type_for(_DELETE_OPTIONS.group, _DELETE_OPTIONS.version, _DELETE_OPTIONS.kind)
     try:
-        return delete_options_of(kind.decode(found.value, text=found.text).obj)
+        decoded = kind.decode(found.value, text=found.text).obj
+        recorded.sent_options(context, decoded)
+        return delete_options_of(decoded)
     except DecodeError as exc:
         raise _unfit(_DELETE_OPTIONS, _DELETE_OPTIONS, exc.message) from exc

@@ -15,10 +15,11 @@ from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
 from apiserver.context import RequestContext
-from apiserver.handlers import transforms
+from apiserver.handlers import recorded, transforms
 from apiserver.handlers.served import Served
 from apiserver.handlers.turns import in_turns
 from apiserver.negotiation import Format
+from apiserver.pieces import JSONList
 from apiserver.serializers import protobuf, yaml
 from registry import errors
 from registry.schema import Catalog
@@ -28,6 +29,7 @@ from storage.stored_object import Object, StoredObject
 _GZIP_FROM_BYTES = 128 * 1024
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
+_PIECES_FROM_BYTES = 1024 * 1024
 _THREAD_FROM_ITEMS = 50
 
 
@@ -54,6 +56,7 @@ async def respond_object(
     """One object; a plain one brings its type."""
     if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
+        recorded.answered_json(context, body)
         return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
@@ -82,7 +85,12 @@ async def respond_list(
             served.view.list_kind.api_version.encode(),
             orjson.dumps(metadata),
         )
-        return await _respond(request, context, b"%b%b]}\n" % (head, b",".join(items)), media_type=negotiation.JSON)
+        body = JSONList(head, items, b"]}\n", content_type=negotiation.JSON)
+        if context.trail is not None:
+            recorded.answered_json(context, body.joined())
+        if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
+            return await _respond(request, context, body.joined(), media_type=negotiation.JSON)
+        return responses.raw(context, body, content_type=negotiation.JSON)
     value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
     return await respond_value(request, context, value, chosen, types=served.types)
 
@@ -107,6 +115,8 @@ async def respond_value(
     status: int = 200,
 ) -> web.StreamResponse:
     """A typed object in the chosen format."""
+    if context.trail is not None:
+        context.trail.answered(value)
     if chosen.media_type == negotiation.YAML:
         text = await asyncio.to_thread(yaml.dump, value)
         return await _respond(request, context, text, media_type=negotiation.YAML, status=status)
@@ -139,13 +149,17 @@ def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format)
 async def _respond(
     request: web.BaseRequest, context: RequestContext, body: bytes, *, media_type: str, status: int = 200
 ) -> web.StreamResponse:
-    if len(body) < _GZIP_FROM_BYTES or "gzip" not in request.headers.get(hdrs.ACCEPT_ENCODING, ""):
+    if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
     compressed = await asyncio.to_thread(_gzip, body)
     response = responses.raw(context, compressed, status=status, content_type=media_type)
     response.headers[hdrs.CONTENT_ENCODING] = "gzip"
     response.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
     return response
+
+
+def _wants_gzip(request: web.BaseRequest) -> bool:
+    return "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "")
 
 
 def _gzip(body: bytes) -> bytes:

@@ -11,7 +11,7 @@ from aiohttp import hdrs, web
 
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
-from apiserver.handlers import output
+from apiserver.handlers import output, recorded
 from apiserver.handlers.apply import AppliedConfiguration
 from apiserver.handlers.patch_types import Patch, Transform, patch_type
 from apiserver.handlers.rest_request import write_request
@@ -32,6 +32,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = parameters.patch_options(context.query)
     is_apply = transform is None
     check_patch(options, is_apply=is_apply)
+    await recorded.sent_patch(context, body)
     patch = Patch(body, options.field_validation, context.warnings.add)
     asked, name = write_request(request, context, served), context.info.name
     make: _Make

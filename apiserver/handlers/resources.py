@@ -27,6 +27,7 @@ from registry.validation import names
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
 
 
+_DEPRECATED = "k8s.io/deprecated"
 _NAMED = frozenset({"update", "patch", "delete"})
 _OF_ONE = ("get", "update", "patch", "delete")
 _STRICT = _NAMED | {"create"}
@@ -84,6 +85,7 @@ class Resources:
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
             context.warnings.add(served.kind.deprecation)
+            context.annotate(_DEPRECATED, "true")
         if not is_offered:
             raise errors.MethodNotSupported(served.resource, info.verb)
         return await handle(request, context, served)
@@ -108,6 +110,7 @@ class Resources:
             return responses.not_found(context)
         if served.kind.deprecation:
             context.warnings.add(served.kind.deprecation)
+            context.annotate(_DEPRECATED, "true")
         handle = self._handlers.get(info.verb)
         if handle is None or info.verb not in (_OF_CUSTOM_SUBRESOURCES if info.subresource else served.kind.verbs):
             raise errors.MethodNotSupported(served.resource, info.verb)

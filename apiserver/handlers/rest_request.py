@@ -16,6 +16,7 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
         user=context.user,
         version=served.version,
         warn=context.warnings.add,
+        annotate=context.annotate,
         namespace=context.info.namespace,
         verb=context.info.verb,
     )
@@ -27,6 +28,7 @@ def write_request(request: web.BaseRequest, context: RequestContext, served: Ser
         user=context.user,
         version=served.version,
         warn=context.warnings.add,
+        annotate=context.annotate,
         namespace=context.info.namespace,
         manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
         verb=context.info.verb,

@@ -40,6 +40,7 @@ async def send(
             if hdrs.LOCATION in back:
                 back[hdrs.LOCATION] = _under(back[hdrs.LOCATION], location, raw_path)
             response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=back)
+            await context.started(answer.status)
             await response.prepare(request)
             try:
                 async for chunk in answer.content.iter_any():

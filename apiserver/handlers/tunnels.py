@@ -151,6 +151,7 @@ async def _tie(
     incoming = _Incoming(writer, transport, tasks)
     request.protocol.set_parser(cast("Any", incoming))
     try:
+        await context.started(response.status)
         await response.prepare(request)
         sending = tasks.spawn(_copy(reader, request, transport), name="tunnel")
         ending = tasks.spawn(incoming.ended.wait(), name="tunnel")

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
-from apiserver.handlers import decoding, output
+from apiserver.handlers import decoding, output, recorded
 from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
 from registry import objects, owner_references
@@ -24,6 +24,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     body = await bodies.read(request)
     check_update(options)
     obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    recorded.sent(context, served, obj)
     _check_identity(obj, context)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")

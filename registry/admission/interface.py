@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from registry.access.users import UserInfo
 from registry.admission.forms import Form
+from registry.audit.annotations import Annotate, unnoted
 from registry.names import GroupResource, GroupVersionKind
 from storage.clock import Clock
 from storage.stored_object import Object
@@ -44,7 +45,7 @@ class Attributes:
 
     `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
     the request's path, `kind` what the objects are (a Scale for /scale); the objects are hub objects. `forms` are all
-    that the resource in the path is served in.
+    that the resource in the path is served in. `annotate` notes something in the audit's record of the request.
     """
 
     operation: Operation
@@ -60,6 +61,7 @@ class Attributes:
     is_dry_run: bool
     user: UserInfo
     warn: Callable[[str], None]
+    annotate: Annotate = unnoted
     forms: Sequence[Form] = ()
     reinvocation: Reinvocation = field(default_factory=Reinvocation)
 

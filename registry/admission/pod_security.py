@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from registry import errors, objects
+from registry.access.authorizer import joined
 from registry.admission import pod_security_configuration
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
@@ -45,6 +46,10 @@ _TEMPLATES: Mapping[GroupResource, str] = {
 """Where controllers have the template of their pods."""
 _UNJUDGED = frozenset({"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"})
 """Subresources of pods that cannot change what a pod may do."""
+_ENFORCED, _VIOLATIONS, _EXEMPT, _ERROR = (
+    f"{PREFIX}{name}" for name in ("enforce-policy", "audit-violations", "exempt", "error")
+)
+"""What is noted in the audit's records."""
 _MOST_PODS = 3000
 _TIME_LIMIT = 1.0
 _PODS_PER_TURN = 50
@@ -55,7 +60,11 @@ class _Labelled(NamedTuple):
     """What a namespace demands, and what is wrong with its labels."""
 
     policy: Policy
-    errors: Sequence[FieldError]
+    errors: Sequence[FieldError] = ()
+
+
+_FREE = _Labelled(Policy())
+"""Of those who are exempt."""
 
 
 def make(given: Foundation) -> "PodSecurity":
@@ -90,40 +99,60 @@ class PodSecurity(Plugin):
     def _labelled(self, namespace: Object) -> _Labelled:
         return _Labelled(*policy_of(namespace["metadata"].get("labels") or {}, self._configuration.defaults))
 
-    async def _policy_for(self, attributes: Attributes) -> Policy | None:
-        """The policy that counts for a write; None when its namespace or user is exempt, or is no longer there."""
+    async def _policy_for(self, attributes: Attributes) -> _Labelled | None:
+        """The policy that counts for a write; None when its namespace is no longer there."""
         exempt = self._configuration
-        if attributes.namespace in exempt.namespaces or attributes.user.name in exempt.usernames:
-            return Policy()
-        found = await self._namespaces.get(attributes.namespace)
-        return found.policy if found is not None else None
+        if attributes.namespace in exempt.namespaces:
+            attributes.annotate(_EXEMPT, "namespace")
+            return _FREE
+        if attributes.user.name in exempt.usernames:
+            attributes.annotate(_EXEMPT, "user")
+            return _FREE
+        return await self._namespaces.get(attributes.namespace)
 
     async def _validate_pod(self, attributes: Attributes) -> None:
         if attributes.subresource in _UNJUDGED or attributes.obj is None:
             return
-        policy = await self._policy_for(attributes)
-        if policy is None:
-            raise errors.InternalError(f"failed to lookup namespace {quote(attributes.namespace)}")
-        if policy.is_privileged:
+        found = await self._policy_for(attributes)
+        if found is None:
+            why = f"failed to lookup namespace {quote(attributes.namespace)}"
+            attributes.annotate(_ERROR, why)
+            raise errors.InternalError(why)
+        if found.policy.is_privileged and not found.errors:
+            if found is not _FREE:
+                attributes.annotate(_ENFORCED, str(found.policy.enforce))
             return
         spec = attributes.obj["spec"]
         if attributes.old is not None and not _is_significant(spec, attributes.old["spec"]):
             return
-        self._judge(attributes, policy, attributes.obj, is_pod=True)
+        self._judge(attributes, found, attributes.obj, is_pod=True)
 
     async def _warn_of_controller(self, attributes: Attributes) -> None:
         assert attributes.obj is not None
-        policy = await self._policy_for(attributes)
-        if policy is None or policy.warn.level == PRIVILEGED:
+        found = await self._policy_for(attributes)
+        if found is None:
+            attributes.annotate(_ERROR, f"failed to lookup namespace {quote(attributes.namespace)}")
+            return
+        if not found.errors and found.policy.warn.level == found.policy.audit.level == PRIVILEGED:
             return
         template = objects.get(attributes.obj, _TEMPLATES[attributes.resource])
         if template is not None:
-            self._judge(attributes, policy, template, is_pod=False)
+            self._judge(attributes, found, template, is_pod=False)
 
-    def _judge(self, attributes: Attributes, policy: Policy, pod: Object, *, is_pod: bool) -> None:
+    def _judge(self, attributes: Attributes, labelled: _Labelled, pod: Object, *, is_pod: bool) -> None:
+        policy = labelled.policy
         spec, annotations = pod["spec"], (pod.get("metadata") or {}).get("annotations") or {}
         if spec.get("runtimeClassName") in self._configuration.runtime_classes:
+            attributes.annotate(_EXEMPT, "runtimeClass")
             return
+        if labelled.errors:
+            told = joined(list(map(str, labelled.errors)))
+            attributes.annotate(_ERROR, f"Failed to parse policy: {told}")
+        if is_pod:
+            attributes.annotate(_ENFORCED, str(policy.enforce))
+        if found := checks.findings(policy.audit, annotations, spec):
+            why = f"would violate PodSecurity {quote(str(policy.audit))}: {checks.details(found)}"
+            attributes.annotate(_VIOLATIONS, why)
         if is_pod and (found := checks.findings(policy.enforce, annotations, spec)):
             why = f"violates PodSecurity {quote(str(policy.enforce))}: {checks.details(found)}"
             raise errors.Forbidden(attributes.resource, attributes.name, why=why)

@@ -166,6 +166,7 @@ class TokenREST:
             is_dry_run=options.is_dry_run,
             user=request.user,
             warn=request.warn,
+            annotate=request.annotate,
         )
 
 

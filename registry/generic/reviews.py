@@ -72,4 +72,5 @@ class ReviewREST:
             is_dry_run=options.is_dry_run,
             user=request.user,
             warn=request.warn,
+            annotate=request.annotate,
         )

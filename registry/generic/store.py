@@ -410,6 +410,7 @@ class Store:
             is_dry_run=options.is_dry_run,
             user=request.user,
             warn=request.warn,
+            annotate=request.annotate,
             forms=self.forms,
         )
 

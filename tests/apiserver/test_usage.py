@@ -28,6 +28,7 @@ def test_help_is_grouped_as_kube_apiservers() -> None:
         "Authentication flags:",
         "Authorization flags:",
         "Admission flags:",
+        "Auditing flags:",
         "Features flags:",
         "Logs flags:",
         "Misc flags:",

@@ -6,6 +6,7 @@ the first is told.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Plugin
@@ -14,6 +15,7 @@ from registry.admission.matching import Matcher, is_configuration
 from registry.admission.policies.compiled import Binding, Policy, Validation
 from registry.admission.policies.conditions import Undetermined
 from registry.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from registry.admission.policies.notes import Notes, note_failure
 from registry.admission.policies.params import Misconfigured, Params
 from registry.admission.policies.sources import Source
 from registry.admission.policies.writes import Write
@@ -79,44 +81,52 @@ class ValidatingAdmissionPolicy(Plugin):
         if form is None:
             return []
         denials: list[_Denial] = []
+        notes = Notes()
         for binding in bindings:
             try:
-                denials += await self._ask_bound(policy, binding, form, write)
+                denials += await self._ask_bound(policy, binding, _Matched(form, write, notes))
             except (Misconfigured, StorageError) as exc:
                 denials += _failed(policy, binding, f"failed to configure binding: {exc}")
             except StatusError as exc:
                 denials += _failed(policy, binding, f"failed to configure binding: {exc.message}")
+        notes.publish(policy.name, write.attributes.annotate)
         return denials
 
-    async def _ask_bound(self, policy: Policy, binding: Binding, form: Form, write: Write) -> list[_Denial]:
+    async def _ask_bound(self, policy: Policy, binding: Binding, matched: "_Matched") -> list[_Denial]:
+        write = matched.write
         if binding.criteria is not None and await self._matcher.match(write.attributes, binding.criteria) is None:
             return []
         denials: list[_Denial] = []
         for params in await self._params.collect(policy.param_kind, binding.param_ref, write.attributes):
-            denials += await self._ask_with(params, policy, binding, form, write)
+            denials += await self._ask_with(params, policy, binding, matched)
         return denials
 
     async def _ask_with(
-        self, params: Object | None, policy: Policy, binding: Binding, form: Form, write: Write
+        self, params: Object | None, policy: Policy, binding: Binding, matched: "_Matched"
     ) -> list[_Denial]:
+        form, write, notes = matched
         conditions = await write.inputs(policy, form, params, has_namespace=False)
         try:
             if not await write.matches_conditions(policy, conditions):
                 return []
         except Undetermined as exc:
-            return self._told([("Invalid", str(exc))], policy, binding, write)
+            return self._told([_Found(0, "Invalid", str(exc))], policy, binding, write)
         seen = await write.inputs(policy, form, params)
         found = await write.answers.decided(lambda: _judge(policy, seen.evaluation()))
         denials = self._told(found, policy, binding, write)
-        wrong = await write.answers.decided(lambda: _annotate(policy, seen.evaluation()))
+        values, wrong = await write.answers.decided(lambda: _annotate(policy, seen.evaluation()))
+        for key, value in values:
+            notes.add(key, value)
         return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
 
-    def _told(self, found: Sequence[tuple[str, str]], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
+    def _told(self, found: Sequence["_Found"], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
         """What has been found, told in the ways that the binding names."""
         denials = []
-        for reason, message in found:
+        for index, reason, message in found:
             if "Deny" in binding.actions:
                 denials.append(_Denial(policy.name, binding.name, message, reason))
+            if "Audit" in binding.actions:
+                note_failure(write.attributes.annotate, binding, index, message)
             if "Warn" in binding.actions:
                 write.attributes.warn(
                     f"Validation failed for ValidatingAdmissionPolicy '{policy.name}' "
@@ -125,18 +135,34 @@ class ValidatingAdmissionPolicy(Plugin):
         return denials
 
 
-def _judge(policy: Policy, evaluation: Evaluation) -> list[tuple[str, str]]:
+class _Found(NamedTuple):
+    """A validation that does not hold, by its number, and why."""
+
+    number: int
+    reason: str
+    message: str
+
+
+class _Matched(NamedTuple):
+    """A write that a policy matches, in the form in which it does, and what is to be noted of it."""
+
+    form: Form
+    write: Write
+    notes: Notes
+
+
+def _judge(policy: Policy, evaluation: Evaluation) -> list[_Found]:
     """What is wrong, with reasons. Raises Undecided."""
     try:
         outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
     except OutOfBudget as exc:
-        return [] if policy.ignores_failures else [("Invalid", str(exc))]
+        return [] if policy.ignores_failures else [_Found(0, "Invalid", str(exc))]
     found = []
-    for validation, outcome in zip(policy.validations, outcomes, strict=True):
+    for index, (validation, outcome) in enumerate(zip(policy.validations, outcomes, strict=True)):
         if outcome.failure:
-            found += [] if policy.ignores_failures else [("Invalid", outcome.failure)]
+            found += [] if policy.ignores_failures else [_Found(index, "Invalid", outcome.failure)]
         elif outcome.value is not True:
-            found.append((validation.reason, _message(validation, evaluation)))
+            found.append(_Found(index, validation.reason, _message(validation, evaluation)))
     return found
 
 
@@ -152,15 +178,15 @@ def _text(outcome: Outcome) -> str:
     return outcome.value.strip() if isinstance(outcome.value, str) and not outcome.failure else ""
 
 
-def _annotate(policy: Policy, evaluation: Evaluation) -> list[str]:
-    """What is wrong with the expressions of audit annotations. Raises Undecided."""
-    if policy.ignores_failures:
-        return []
+def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
+    """What is to be noted, by keys, and what is wrong with the expressions that say so. Raises Undecided."""
     try:
-        outcomes = [evaluation.outcome(expression) for _, expression in policy.annotations]
+        outcomes = [(key, evaluation.outcome(expression)) for key, expression in policy.annotations]
     except OutOfBudget as exc:
-        return [str(exc)]
-    return [outcome.failure for outcome in outcomes if outcome.failure]
+        return [], [] if policy.ignores_failures else [str(exc)]
+    values = [(key, text) for key, outcome in outcomes if (text := _text(outcome))]
+    wrong = [outcome.failure for _, outcome in outcomes if outcome.failure]
+    return values, [] if policy.ignores_failures else wrong
 
 
 def _failed(policy: Policy, binding: Binding | None, message: str) -> list[_Denial]:

@@ -1,0 +1,152 @@
+"""The auditor as the flags want it: the policy from its file, and the backends from the inside out."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from apiserver import outgoing
+from apiserver.auditing.auditor import Auditor
+from apiserver.auditing.backends import Backend, Lenient, Troubles, Truncating, Union
+from apiserver.auditing.buffered import Batching, Buffered
+from apiserver.auditing.log import Log
+from apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
+from apiserver.auditing.webhook import Webhook
+from apiserver.metrics.audit import AuditMetrics
+from apiserver.outgoing import Outgoing
+from apiserver.settings import Settings
+from registry.audit import lines, policy_files
+from registry.audit.policy import Policy
+from registry.quoting import quote
+from storage import strict_yaml
+from storage.clock import Clock
+
+logger = logging.getLogger(__name__)
+
+_STDOUT = Path("-")
+_API_VERSION = "audit.k8s.io/v1"
+_KIND = "Policy"
+_SCHEME = '"k8s.io/apiserver/pkg/audit/scheme.go:30"'
+_MEGABYTE = 1024 * 1024
+_TRIES, _FACTOR = 5, 1.5
+"""Of a webhook that does not take events: how often it is asked, and by how much longer each pause is."""
+
+
+def open_audit(settings: Settings, clock: Clock, metrics: AuditMetrics, stack: AsyncExitStack) -> Auditor | None:
+    """The auditor; None when nothing is recorded. Raises OSError, ValueError."""
+    if settings.audit_policy_file is None:
+        return None
+    policy = _policy(settings.audit_policy_file)
+    backends = list(_backends(settings, clock, Troubles(metrics)))
+    if not backends:
+        return None
+    backend: Backend = Union(backends)
+    stack.push_async_callback(backend.close)
+    return Auditor(policy, backend, metrics, clock)
+
+
+def _policy(path: Path) -> Policy:
+    """The policy in a file. Raises ValueError."""
+    try:
+        data = path.read_bytes()
+    except OSError as exc:
+        why = f"open {path}: {(exc.strerror or str(exc)).lower()}"
+        raise ValueError(f"loading audit policy file: failed to read file path {quote(str(path))}: {why}") from exc
+    try:
+        return _read(data)
+    except ValueError as exc:
+        raise ValueError(f"loading audit policy file: {exc}: from file {path}") from exc
+
+
+def _read(data: bytes) -> Policy:
+    """Raises ValueError."""
+    try:
+        document = strict_yaml.load(data)
+    except ValueError as exc:
+        raise ValueError(f"failed decoding: {exc}") from exc
+    _check_kind(document)
+    policy = policy_files.read(document)
+    if unknown := [f"unknown field {quote(name)}" for name in policy_files.unknown_fields(document)]:
+        why = f"strict decoding error: {', '.join(unknown)}"
+        logger.warning("Audit policy contains errors, falling back to lenient decoding: %s", why)
+    return policy
+
+
+def _check_kind(document: Any) -> None:
+    if not isinstance(document, dict) or not document.get("kind"):
+        raise ValueError("failed decoding: Object 'Kind' is missing")
+    if not document.get("apiVersion"):
+        raise ValueError("failed decoding: Object 'apiVersion' is missing")
+    kind, version = str(document["kind"]), str(document["apiVersion"])
+    if (kind, version) != (_KIND, _API_VERSION):
+        why = f"no kind {quote(kind)} is registered for version {quote(version)} in scheme {_SCHEME}"
+        raise ValueError(f"failed decoding: {why}")
+
+
+def _backends(settings: Settings, clock: Clock, troubles: Troubles) -> Iterator[Backend]:
+    if settings.audit_log_path is not None:
+        yield _log(settings, clock, troubles)
+    if settings.audit_webhook_config_file is not None:
+        yield _webhook(settings, settings.audit_webhook_config_file, clock, troubles)
+
+
+def _log(settings: Settings, clock: Clock, troubles: Troubles) -> Backend:
+    assert settings.audit_log_path is not None
+    output: Output = StandardOutput()
+    if settings.audit_log_path != _STDOUT:
+        rotation = Rotation(
+            most_bytes=settings.audit_log_maxsize * _MEGABYTE,
+            most_days=settings.audit_log_maxage,
+            most_files=settings.audit_log_maxbackup,
+            compresses=settings.audit_log_compress,
+        )
+        output = LogFile(settings.audit_log_path, rotation, clock)
+    log = Log(output, lines.FORMATS[settings.audit_log_format], troubles)
+    throttles = settings.audit_log_batch_throttle_enable
+    batching = Batching(
+        most_waiting=settings.audit_log_batch_buffer_size,
+        most=settings.audit_log_batch_max_size,
+        most_seconds=settings.audit_log_batch_max_wait,
+        per_second=settings.audit_log_batch_throttle_qps if throttles else 0.0,
+        burst=settings.audit_log_batch_throttle_burst,
+    )
+    backend = _in_mode(log, settings.audit_log_mode, batching, clock, troubles)
+    if not settings.audit_log_truncate_enabled:
+        return backend
+    sizes = settings.audit_log_truncate_max_event_size, settings.audit_log_truncate_max_batch_size
+    return Truncating(backend, troubles, most_of_event=sizes[0], most_of_batch=sizes[1])
+
+
+def _webhook(settings: Settings, path: Path, clock: Clock, troubles: Troubles) -> Backend:
+    out = Outgoing(clock)
+    post = out.poster(outgoing.webhook_of(path), _pauses(settings.audit_webhook_initial_backoff))
+    throttles = settings.audit_webhook_batch_throttle_enable
+    batching = Batching(
+        most_waiting=settings.audit_webhook_batch_buffer_size,
+        most=settings.audit_webhook_batch_max_size,
+        most_seconds=settings.audit_webhook_batch_max_wait,
+        per_second=settings.audit_webhook_batch_throttle_qps if throttles else 0.0,
+        burst=settings.audit_webhook_batch_throttle_burst,
+        is_parallel=True,
+    )
+    webhook = Webhook(post, troubles, out.close)
+    backend = _in_mode(webhook, settings.audit_webhook_mode, batching, clock, troubles)
+    if not settings.audit_webhook_truncate_enabled:
+        return backend
+    sizes = settings.audit_webhook_truncate_max_event_size, settings.audit_webhook_truncate_max_batch_size
+    return Truncating(backend, troubles, most_of_event=sizes[0], most_of_batch=sizes[1])
+
+
+def _in_mode(backend: Backend, mode: str, batching: Batching, clock: Clock, troubles: Troubles) -> Backend:
+    match mode:
+        case "blocking-strict":
+            return backend
+        case "blocking":
+            return Lenient(backend)
+    return Buffered(backend, batching, clock, troubles)
+
+
+def _pauses(first: float) -> Sequence[float]:
+    """Seconds between tries."""
+    return [first * _FACTOR**number for number in range(_TRIES - 1)]

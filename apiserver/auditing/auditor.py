@@ -1,0 +1,94 @@
+"""The auditor: begins the trails of requests that are to be recorded, and takes their events on."""
+
+import ipaddress
+from collections.abc import Iterator
+
+from aiohttp import hdrs, web
+
+from apiserver.auditing.backends import Backend
+from apiserver.context import RequestContext
+from apiserver.filters.authorization import attributes_of
+from apiserver.metrics.audit import AuditMetrics
+from registry.access.users import UserInfo
+from registry.audit.levels import Level
+from registry.audit.policy import Policy
+from registry.audit.trail import Event, Trail
+from storage.clock import Clock
+
+_LONGEST_USER_AGENT = 1024
+_CUT = "...TRUNCATED"
+
+
+class Auditor:
+    """Of one server."""
+
+    def __init__(self, policy: Policy, backend: Backend, metrics: AuditMetrics, clock: Clock) -> None:
+        self._policy = policy
+        self._backend = backend
+        self.metrics = metrics
+        self.clock = clock
+
+    def begin(self, request: web.BaseRequest, context: RequestContext, user: UserInfo) -> Trail | None:
+        """The trail of a request; None when nothing of it is recorded."""
+        info = context.info
+        recording = self._policy.recording_of(attributes_of(user, info, context.query))
+        self.metrics.decided(recording.level)
+        if recording.level is Level.NONE:
+            return None
+        reference = {
+            "resource": info.resource,
+            "namespace": info.namespace,
+            "name": info.name,
+            "apiGroup": info.group,
+            "apiVersion": info.version,
+            "subresource": info.subresource,
+        }
+        return Trail(
+            recording=recording,
+            tell=self._tell,
+            clock=self.clock,
+            audit_id=context.audit_id,
+            uri=request.raw_path,
+            verb=info.verb,
+            user=user,
+            source_ips=list(_source_ips(request)),
+            user_agent=_cut(request.headers.get(hdrs.USER_AGENT, "")),
+            received=self.clock.now() - (self.clock.monotonic() - context.received),
+            is_long_running=info.is_long_running,
+            reference=reference if info.is_resource else None,
+        )
+
+    async def _tell(self, event: Event) -> bool:
+        self.metrics.told()
+        return await self._backend.process([event])
+
+
+def _cut(user_agent: str) -> str:
+    return user_agent[:_LONGEST_USER_AGENT] + _CUT if len(user_agent) > _LONGEST_USER_AGENT else user_agent
+
+
+def _source_ips(request: web.BaseRequest) -> Iterator[str]:
+    """Where a request comes from: what proxies say, of which nothing is proved, and then who is connected."""
+    last = ""
+    seen: set[str] = set()
+    for part in request.headers.get(hdrs.X_FORWARDED_FOR, "").split(","):
+        if address := _address(part.strip()):
+            seen.add(address)
+            last = address
+            yield address
+    real = _address(request.headers.get("X-Real-Ip", ""))
+    if real and real not in seen:
+        last = real
+        yield real
+    remote = _address(request.remote or "")
+    if remote and remote != last:
+        yield remote
+
+
+def _address(text: str) -> str:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return ""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)

@@ -1,0 +1,119 @@
+"""Backends: the contract of all that take events, and how they are put together.
+
+Must hold: a backend never raises; events that are lost are counted, and told in the log without their bodies.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import orjson
+
+from apiserver.metrics.audit import AuditMetrics
+from registry.audit import lines
+from registry.audit.trail import Event
+
+logger = logging.getLogger(__name__)
+
+_TRUNCATED = "audit.k8s.io/truncated"
+_BODIES = frozenset({"requestObject", "responseObject"})
+
+
+class Backend(Protocol):
+    """Takes events."""
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        """Whether the events are where they belong, or on their way."""
+        ...
+
+    async def close(self) -> None:
+        """Take nothing any more, and end what was taken."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """Tells of what went wrong with events."""
+
+    metrics: AuditMetrics
+
+    def tell(self, plugin: str, failure: str, events: Sequence[Event]) -> None:
+        self.metrics.failed(plugin, len(events))
+        told = "\n".join(map(lines.text, events))
+        logger.error(
+            "Error in audit plugin '%s' affecting %d audit events: %s\nImpacted events:\n%s",
+            plugin,
+            len(events),
+            failure,
+            told,
+        )
+
+
+class Union:
+    """Several backends as one."""
+
+    def __init__(self, backends: Sequence[Backend]) -> None:
+        self._backends = tuple(backends)
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        results = [await backend.process(events) for backend in self._backends]
+        return all(results)
+
+    async def close(self) -> None:
+        for backend in self._backends:
+            await backend.close()
+
+
+class Lenient:
+    """A backend whose failures are nobody's business: requests go on."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        await self._backend.process(events)
+        return True
+
+    async def close(self) -> None:
+        await self._backend.close()
+
+
+class Truncating:
+    """Takes the bodies off events that are too big, and splits batches that are; sizes are those of the JSON."""
+
+    def __init__(self, backend: Backend, troubles: Troubles, *, most_of_event: int, most_of_batch: int) -> None:
+        self._backend = backend
+        self._troubles = troubles
+        self._most_of_event = most_of_event
+        self._most_of_batch = most_of_batch
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        is_well = True
+        batch: list[Event] = []
+        size = 0
+        for given in events:
+            event, length = self._fitting(given)
+            if length > self._most_of_event:
+                self._troubles.tell("truncate", "event is too large even after truncating", [event])
+                continue
+            if batch and size + length > self._most_of_batch:
+                is_well = await self._backend.process(batch) and is_well
+                batch, size = [], 0
+            batch.append(event)
+            size += length
+        if batch:
+            is_well = await self._backend.process(batch) and is_well
+        return is_well
+
+    def _fitting(self, event: Event) -> tuple[Event, int]:
+        """An event, without its bodies if it is too big with them, and its size."""
+        size = len(orjson.dumps(event)) + 1
+        if size <= self._most_of_event or event["level"] == "Metadata":
+            return event, size
+        bare = {name: value for name, value in event.items() if name not in _BODIES}
+        bare["annotations"] = {**bare.get("annotations", {}), _TRUNCATED: "true"}
+        return bare, len(orjson.dumps(bare)) + 1
+
+    async def close(self) -> None:
+        await self._backend.close()

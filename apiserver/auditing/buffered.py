@@ -1,0 +1,121 @@
+"""Buffered: events wait until there are enough of them, or until it is time, and go on together.
+
+Must hold: whoever has an event to tell never waits; what does not fit into the buffer is lost, and told as such; at
+the end everything that was taken goes on, within a bound.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apiserver.auditing.backends import Backend, Troubles
+from registry.audit.trail import Event
+from storage.clock import Clock
+from storage.tasks import Tasks
+
+_FAREWELL_SECONDS = 10.0
+"""How long the last batches may take when the server stops."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batching:
+    """How events are collected. per_second: batches, 0 is no limit; burst: so many at once after a rest."""
+
+    most_waiting: int
+    most: int
+    most_seconds: float
+    per_second: float = 0.0
+    burst: int = 0
+    is_parallel: bool = False
+
+
+class Buffered:
+    """Collects for another backend."""
+
+    def __init__(self, backend: Backend, batching: Batching, clock: Clock, troubles: Troubles) -> None:
+        self._backend = backend
+        self._batching = batching
+        self._clock = clock
+        self._troubles = troubles
+        self._waiting: deque[Event] = deque()
+        self._is_time = asyncio.Event()
+        self._is_stopping = False
+        self._timer: asyncio.Task[None] | None = None
+        self._work = Tasks()
+        self._sending = Tasks()
+        self._sent: set[asyncio.Task[None]] = set()
+        self._left, self._left_at = float(batching.burst), clock.monotonic()
+        self._worker = self._work.spawn(self._run(), name="audit batches")
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        for number, event in enumerate(events):
+            if self._is_stopping:
+                self._troubles.tell("buffered", "audit backend shut down", events[number:])
+                break
+            if len(self._waiting) >= self._batching.most_waiting:
+                self._troubles.tell("buffered", "audit buffer queue blocked", events[number:])
+                break
+            self._waiting.append(event)
+        self._look()
+        return True
+
+    async def close(self) -> None:
+        """Send what waits, and wait for what is under way."""
+        self._is_stopping = True
+        self._is_time.set()
+        try:
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await asyncio.wait({self._worker})
+                while self._sent:
+                    await asyncio.wait(set(self._sent))
+        except TimeoutError:
+            self._troubles.tell("buffered", "audit backend shut down", list(self._waiting))
+        await self._work.close()
+        await self._sending.close()
+        await self._backend.close()
+
+    def _look(self) -> None:
+        """Begin a batch when it is full, or have it begun when it is time."""
+        if len(self._waiting) >= self._batching.most:
+            self._is_time.set()
+        elif self._waiting and self._timer is None:
+            self._timer = self._work.spawn(self._remind(), name="audit batch timer")
+
+    async def _remind(self) -> None:
+        await self._clock.sleep(self._batching.most_seconds)
+        self._timer = None
+        self._is_time.set()
+
+    async def _run(self) -> None:
+        while not self._is_stopping or self._waiting:
+            await self._is_time.wait()
+            self._is_time.clear()
+            while self._waiting:
+                most = min(self._batching.most, len(self._waiting))
+                await self._send([self._waiting.popleft() for _ in range(most)])
+            if self._is_stopping:
+                return
+
+    async def _send(self, batch: list[Event]) -> None:
+        await self._throttle()
+        if not self._batching.is_parallel:
+            await self._backend.process(batch)
+            return
+        task = self._sending.spawn(self._process(batch), name="audit batch")
+        self._sent.add(task)
+        task.add_done_callback(self._sent.discard)
+
+    async def _process(self, batch: list[Event]) -> None:
+        await self._backend.process(batch)
+
+    async def _throttle(self) -> None:
+        """Wait until one more batch may go."""
+        per_second = self._batching.per_second
+        if not per_second:
+            return
+        now = self._clock.monotonic()
+        self._left = min(self._batching.burst, self._left + (now - self._left_at) * per_second) - 1
+        self._left_at = now
+        if self._left < 0:
+            await self._clock.sleep(-self._left / per_second)

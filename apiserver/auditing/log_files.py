@@ -1,0 +1,155 @@
+"""Log files: lines that are appended, and files that make room for new ones when they are full.
+
+    audit.log   audit-2026-11-18T17-12-22.123.log   audit-2026-11-17T03-00-00.000.log.gz
+
+Must hold: nobody but the owner may read what is written; a line is in one file, whole; old files are looked after in
+the background, one after the other.
+"""
+
+import asyncio
+import gzip
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from storage.clock import Clock
+from storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_MODE = 0o600
+_DIRECTORY_MODE = 0o700
+_COMPRESSED = ".gz"
+_TIME = "%Y-%m-%dT%H-%M-%S.%f"
+
+
+class Output(Protocol):
+    """Where lines go."""
+
+    def write(self, line: bytes) -> None:
+        """Raises OSError."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class StandardOutput:
+    """What the program prints."""
+
+    def write(self, line: bytes) -> None:
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+
+    async def close(self) -> None:
+        """It stays open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """When a file is full, and what is kept of full ones; 0 is no limit."""
+
+    most_bytes: int = 0
+    most_days: int = 0
+    most_files: int = 0
+    compresses: bool = False
+
+
+class LogFile:
+    """A file that is appended to. Opened at once: raises OSError."""
+
+    def __init__(self, path: Path, rotation: Rotation, clock: Clock) -> None:
+        self._path = path
+        self._rotation = rotation
+        self._clock = clock
+        self._tasks = Tasks()
+        self._tidying: asyncio.Task[None] | None = None
+        path.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
+        self._descriptor, self._size = self._open()
+
+    def write(self, line: bytes) -> None:
+        most = self._rotation.most_bytes
+        if most and len(line) > most:
+            raise OSError(f"write length {len(line)} exceeds maximum file size {most}")
+        if most and self._size + len(line) > most:
+            self._rotate()
+        rest = memoryview(line)
+        while rest:
+            written = os.write(self._descriptor, rest)
+            self._size += written
+            rest = rest[written:]
+
+    async def close(self) -> None:
+        """Let the present look at old files end, and close the file."""
+        if self._tidying is not None:
+            await asyncio.wait({self._tidying})
+        await self._tasks.close()
+        os.close(self._descriptor)
+
+    def _open(self) -> tuple[int, int]:
+        descriptor = os.open(self._path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC, _MODE)
+        return descriptor, os.fstat(descriptor).st_size
+
+    def _rotate(self) -> None:
+        with suppress(FileNotFoundError):  # somebody else may have moved it
+            self._path.rename(self._old_name())
+        descriptor, size = self._open()
+        os.close(self._descriptor)
+        self._descriptor, self._size = descriptor, size
+        if self._tidying is None or self._tidying.done():
+            self._tidying = self._tasks.spawn(self._tidy(), name="old audit logs")
+
+    def _old_name(self) -> Path:
+        """A name that no file has."""
+        moment = datetime.fromtimestamp(self._clock.now(), UTC)
+        while (path := self._path.with_name(f"{self._path.stem}-{_shown(moment)}{self._path.suffix}")).exists():
+            moment += timedelta(milliseconds=1)
+        return path
+
+    async def _tidy(self) -> None:
+        try:
+            await asyncio.to_thread(tidy, self._path, self._rotation, self._clock.now())
+        except OSError as exc:
+            logger.error("cannot look after the old files of %s: %s", self._path, exc)
+
+
+def _shown(moment: datetime) -> str:
+    return moment.strftime(_TIME)[:-3]
+
+
+def tidy(path: Path, rotation: Rotation, now: float) -> None:
+    """Remove the old files of a log that are too many or too old, and compress the others. Raises OSError."""
+    oldest = now - rotation.most_days * 86400 if rotation.most_days else 0.0
+    for number, (moment, old) in enumerate(sorted(_old_files(path), reverse=True)):
+        if (rotation.most_files and number >= rotation.most_files) or moment < oldest:
+            old.unlink(missing_ok=True)
+        elif rotation.compresses and old.suffix != _COMPRESSED:
+            _compress(old)
+
+
+def _old_files(path: Path) -> Iterator[tuple[float, Path]]:
+    """The files that were the log before, with the times at which they were full."""
+    prefix = f"{path.stem}-"
+    for other in path.parent.iterdir():
+        name = other.name.removesuffix(_COMPRESSED)
+        if not name.startswith(prefix) or not name.endswith(path.suffix):
+            continue
+        text = name.removeprefix(prefix).removesuffix(path.suffix)
+        with suppress(ValueError):
+            yield datetime.strptime(text, _TIME).replace(tzinfo=UTC).timestamp(), other
+
+
+def _compress(old: Path) -> None:
+    whole = old.with_name(old.name + _COMPRESSED)
+    part = old.with_name(f".{whole.name}.part")
+    descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, _MODE)
+    with os.fdopen(descriptor, "wb") as raw, gzip.open(raw, "wb") as to, old.open("rb") as source:
+        shutil.copyfileobj(source, to)
+    part.replace(whole)
+    old.unlink()

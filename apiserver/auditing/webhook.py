@@ -1,0 +1,32 @@
+"""The webhook backend: events go as EventLists to where a kubeconfig file says, again when that fails."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from apiserver.auditing.backends import Troubles
+from registry.access.remote import Unanswered
+from registry.audit.trail import Event
+from storage.stored_object import Object
+
+Post = Callable[[Object], Awaitable[None]]
+"""Sends a document, as often as it takes. Raises Unanswered."""
+
+
+class Webhook:
+    """Sends lists of events."""
+
+    def __init__(self, post: Post, troubles: Troubles, close: Callable[[], Awaitable[None]]) -> None:
+        self._post = post
+        self._troubles = troubles
+        self._close = close
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        listed = {"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": list(events)}
+        try:
+            await self._post(listed)
+        except Unanswered as exc:
+            self._troubles.tell("webhook", str(exc), events)
+            return False
+        return True
+
+    async def close(self) -> None:
+        await self._close()

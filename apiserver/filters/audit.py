@@ -1,0 +1,97 @@
+"""Audit: the records of requests, begun when it is known who asks, and told when they come, begin and end.
+
+Two filters: outside of authentication the one that records who was not let in, inside of it the one that records all
+others. Not in the chain when there is no policy. Must hold: a request that is recorded has its last event when its
+handler is through, whatever became of it.
+"""
+
+import asyncio
+from http import HTTPStatus
+
+from aiohttp import hdrs, web
+
+from apiserver import responses
+from apiserver.auditing.auditor import Auditor
+from apiserver.connections import Connection
+from apiserver.context import Handler, RequestContext
+from registry import errors
+from registry.access.users import UserInfo
+from registry.audit.levels import Stage
+from registry.audit.trail import Trail
+from registry.quoting import quote
+
+_NOBODY = UserInfo(name="")
+_CLOSED_EARLY = {"status": "Success", "message": "Connection closed early", "code": 200}
+
+
+def with_failed_authentication(handler: Handler, *, auditor: Auditor) -> Handler:
+    """Record who was not let in. The handler fails with nothing else that is Unauthorized."""
+
+    async def recorded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        try:
+            return await handler(request, context)
+        except errors.Unauthorized as failure:
+            trail = auditor.begin(request, context, _NOBODY)
+            if trail is not None:
+                trail.status = {"message": _attempted(request), "code": failure.code}
+                trail.answered(failure.status())
+                await trail.reach(Stage.RESPONSE_STARTED)
+            raise
+
+    return recorded
+
+
+def with_audit(handler: Handler, *, auditor: Auditor) -> Handler:
+    """Record requests, as far as the policy wants it."""
+
+    async def audited(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        trail = auditor.begin(request, context, context.user)
+        if trail is None:
+            return await handler(request, context)
+        if not await trail.reach(Stage.REQUEST_RECEIVED):
+            auditor.metrics.rejected()
+            why = f"Internal Server Error: {quote(request.raw_path)}: failed to store audit event\n"
+            return responses.text(context, why, status=500)
+        try:
+            response = await handler(request, context._replace(trail=trail))
+        except BaseException as failure:
+            await _failed(trail, failure, context, auditor)
+            raise
+        await trail.started(response.status)
+        trail.coded(response.status)
+        await trail.reach(trail.last_stage)
+        return response
+
+    return audited
+
+
+async def _failed(trail: Trail, failure: BaseException, context: RequestContext, auditor: Auditor) -> None:
+    """Record the end of a request that has no answer yet: its failure is answered further out, if anybody hears it."""
+    if isinstance(failure, asyncio.CancelledError) and 0 < context.deadline <= auditor.clock.monotonic():
+        failure = errors.Timeout("request did not complete within the allotted timeout")
+    if isinstance(failure, errors.StatusError):
+        trail.failed(failure.status())
+        await trail.started(failure.code)
+    elif isinstance(failure, asyncio.CancelledError | ConnectionError):
+        if trail.status is None:
+            trail.status = dict(_CLOSED_EARLY)
+            await trail.started(HTTPStatus.OK)
+    else:
+        trail.failed(errors.InternalError("APIServer panic'd").status())
+        trail.panicked()
+    await trail.reach(trail.last_stage)
+
+
+def _attempted(request: web.BaseRequest) -> str:
+    """How somebody has tried to say who they are."""
+    scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
+    connection = request.protocol
+    tried = {
+        "basic": scheme.lower() == "basic" and bool(credentials),
+        "bearer": scheme.lower() == "bearer" and bool(credentials),
+        "x509": isinstance(connection, Connection) and connection.certificate_user is not None,
+    }
+    methods = [method for method, is_tried in tried.items() if is_tried]
+    if not methods:
+        return "Authentication failed, no credentials provided"
+    return f"Authentication failed, attempted: {', '.join(methods)}"

@@ -1,0 +1,61 @@
+"""Recorded: what handlers know of bodies, for the record of the request, if there is one.
+
+Must hold: nothing is decoded, copied or encoded unless the level of the record wants it.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from apiserver.context import RequestContext
+from apiserver.handlers.served import Served
+from apiserver.serializers import yaml
+from registry import objects
+from storage.stored_object import Object
+
+_DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
+"""What options turn out to be when they have been read, whatever they were called before."""
+
+
+def sent(context: RequestContext, served: Served[Any], obj: Object) -> None:
+    """The hub object in a body, before anything becomes of it."""
+    trail = context.trail
+    if trail is None:
+        return
+    trail.refer(obj["metadata"])
+    if trail.has_request:
+        trail.requested(served.view.versioned(objects.clone(obj)))
+
+
+def sent_options(context: RequestContext, value: Mapping[str, Any]) -> None:
+    """The options in a body."""
+    if context.trail is not None:
+        context.trail.requested({**value, **_DELETE_OPTIONS})
+
+
+async def sent_patch(context: RequestContext, text: bytes) -> None:
+    """A patch as it was sent; one that cannot be read is not recorded."""
+    trail = context.trail
+    if trail is None or not trail.has_request:
+        return
+    try:
+        trail.requested(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        await _sent_yaml(context, text)
+
+
+async def _sent_yaml(context: RequestContext, text: bytes) -> None:
+    assert context.trail is not None
+    try:
+        document = await asyncio.to_thread(yaml.read, text)
+    except ValueError:
+        return
+    context.trail.requested(orjson.loads(document.json))
+
+
+def answered_json(context: RequestContext, body: bytes) -> None:
+    """The JSON of an answer."""
+    if context.trail is not None and context.trail.has_response:
+        context.trail.answered(orjson.loads(body))

@@ -1,0 +1,45 @@
+"""What is recorded of the audit: how many events there were, at which levels, and what went wrong with them."""
+
+from collections.abc import Iterable
+
+from registry.audit.levels import Level
+from storage import measures
+from storage.measures import AnyFamily
+
+
+class AuditMetrics:
+    """Of one server."""
+
+    def __init__(self) -> None:
+        self._events = measures.counter("apiserver_audit_event_total", "Audit events that were sent to the backends.")
+        self._errors = measures.counter(
+            "apiserver_audit_error_total",
+            "Audit events that did not arrive as they should have, by what failed.",
+            labels=("plugin",),
+        )
+        self._levels = measures.counter(
+            "apiserver_audit_level_total", "Requests by the level at which they are audited.", labels=("level",)
+        )
+        self._rejected = measures.counter(
+            "apiserver_audit_requests_rejected_total", "Requests that were refused since they could not be audited."
+        )
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        return self._events, self._errors, self._levels, self._rejected
+
+    def told(self) -> None:
+        """An event was sent."""
+        self._events.of().add()
+
+    def failed(self, plugin: str, events: int) -> None:
+        """Events were lost."""
+        self._errors.of(plugin).add(events)
+
+    def decided(self, level: Level) -> None:
+        """A request is audited at a level."""
+        self._levels.of(level.shown).add()
+
+    def rejected(self) -> None:
+        """A request was refused."""
+        self._rejected.of().add()
