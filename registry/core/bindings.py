@@ -45,6 +45,7 @@ class BindingREST:
             kind=BINDING,
             resource=self._kind.resource,
             subresource="binding" if name else "",
+            forms=self._pods.forms if name else (),
         )
         await self._pods.admission.mutate(attributes)
         metadata = obj["metadata"]
