@@ -7,7 +7,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from registry.admission.webhooks import reviews
@@ -43,6 +43,7 @@ class Answer:
     patch: bytes = b""
     patch_type: str = ""
     warnings: Sequence[str] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
     status: Object | None = None
 
 
@@ -63,6 +64,7 @@ def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool
         patch=answer.patch if mutates else b"",
         patch_type=patch_type or "",
         warnings=answer.warnings,
+        annotations=answer.annotations,
         status=answer.status,
     )
 
@@ -123,24 +125,25 @@ def _check_patch(patch: bytes, patch_type: str | None, *, mutates: bool) -> None
 
 def _typed(response: Mapping[str, Any], types: Catalog) -> tuple[Answer, str, str | None]:
     """The members of a response, each of the right type: the answer, its uid, and the type of its patch."""
-    _texts(response)
     status = _response_member(response, "status", _is_object, "v1.Status")
     answer = Answer(
         is_allowed=bool(_response_member(response, "allowed", lambda one: isinstance(one, bool), "bool")),
         patch=_bytes(_response_member(response, "patch", _is_text, "[]uint8") or ""),
         warnings=_warnings(response),
+        annotations=_annotations(response),
         status=_status(status, types) if status is not None else None,
     )
     uid = _response_member(response, "uid", _is_text, "types.UID") or ""
     return answer, uid, _response_member(response, "patchType", _is_text, "v1.PatchType")
 
 
-def _texts(response: Mapping[str, Any]) -> None:
-    """Audit annotations are texts by texts. Raises Undecodable."""
+def _annotations(response: Mapping[str, Any]) -> Mapping[str, str]:
+    """What is to be noted in the record of the request: texts by texts."""
     annotations = _response_member(response, "auditAnnotations", _is_object, "map[string]string") or {}
     for value in annotations.values():
         if not isinstance(value, str | None):
             raise _mismatch("AdmissionResponse", "response.auditAnnotations", value, "string")
+    return {name: value or "" for name, value in annotations.items()}
 
 
 def _warnings(response: Mapping[str, Any]) -> Sequence[str]:

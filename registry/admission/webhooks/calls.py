@@ -8,7 +8,7 @@ import uuid
 
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
-from registry.admission.webhooks import answers, reviews
+from registry.admission.webhooks import answers, notes, reviews
 from registry.admission.webhooks.answers import Answer
 from registry.admission.webhooks.configurations import Webhook
 from registry.admission.webhooks.failures import CallFailed, Denied
@@ -51,6 +51,7 @@ class Caller:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
         except answers.Invalid as exc:
             raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
+        notes.note_own(attributes, webhook, answer.annotations)
         for warning in answer.warnings:
             attributes.warn(warning)
         if not answer.is_allowed:

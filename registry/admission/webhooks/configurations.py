@@ -31,6 +31,7 @@ class Webhook:
     """One webhook. `uid` tells it from all others, even from those of its name."""
 
     name: str
+    configuration: str
     uid: str
     client: Mapping[str, Any]
     criteria: Criteria
@@ -92,6 +93,7 @@ def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator
         name = one["name"]
         yield Webhook(
             name=name,
+            configuration=configuration,
             uid=f"{configuration}/{name}/{seen.get(name, 0)}",
             client=one.get("clientConfig") or {},
             criteria=criteria_of_webhook(one),

@@ -10,6 +10,7 @@ from registry import objects
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Plugin, Run
 from registry.admission.matching import is_configuration
+from registry.admission.webhooks import notes as audit
 from registry.admission.webhooks import patching
 from registry.admission.webhooks.calls import Caller
 from registry.admission.webhooks.configurations import Configurations, Webhook
@@ -62,13 +63,13 @@ class MutatingAdmissionWebhook(Plugin):
         if reinvocation.is_again and notes.last != attributes.obj:
             notes.note_change()
         work = _Round(attributes, notes)
-        for webhook in webhooks:
-            await self._consider(webhook, work)
+        for index, webhook in enumerate(webhooks):
+            await self._consider(webhook, work, audit.place_of(attributes, index))
         if work.current is not None:
             await work.current.write_back(attributes)
         notes.last = objects.clone(attributes.obj)
 
-    async def _consider(self, webhook: Webhook, work: "_Round") -> None:
+    async def _consider(self, webhook: Webhook, work: "_Round", place: str) -> None:
         attributes = work.seen_attributes
         form = await self._selector.select(webhook, attributes, work.show)
         if form is None:
@@ -77,20 +78,29 @@ class MutatingAdmissionWebhook(Plugin):
         if reinvocation.is_again and webhook.uid not in work.notes.wanted:
             return
         current = await work.show(form)
-        asking = self._ask(webhook, work.seen_attributes, current)
-        if await self._outcomes.of(webhook, attributes.operation, asking):
+        is_changed = False
+        try:
+            asking = self._ask(webhook, work.seen_attributes, current, place)
+            is_changed = bool(await self._outcomes.of(webhook, attributes, place, asking))
+        finally:
+            audit.note_mutation(attributes, webhook, place, is_changed=is_changed)
+        if is_changed:
             work.notes.note_change()
             reinvocation.is_wanted = True
         if webhook.is_reinvoked:
             work.notes.waiting.add(webhook.uid)
 
-    async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown) -> bool:
+    async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown, place: str) -> bool:
         """Whether a webhook has changed the object. Raises CallFailed, StatusError."""
         answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
-        parsed = patching.patched(webhook, answer, current.form, current.obj)
-        if parsed is None:
+        operations = patching.operations_of(webhook, answer)
+        if not operations:
             return False
+        # Patching uses the operations up.
+        stated = objects.clone(operations)
+        parsed = patching.patched(webhook, answer, operations, form=current.form, obj=current.obj)
         is_changed = parsed != current.obj
+        audit.note_patch(attributes, webhook, place, stated)
         current.take(parsed)
         return is_changed
 

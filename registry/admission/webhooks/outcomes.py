@@ -7,8 +7,9 @@ import logging
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from registry.admission.interface import Operation
+from registry.admission.interface import Attributes, Operation
 from registry.admission.webhook_metrics import WebhookMetrics, code_label
+from registry.admission.webhooks import notes
 from registry.admission.webhooks.configurations import Webhook
 from registry.admission.webhooks.failures import CallFailed, Denied
 from registry.errors import StatusError
@@ -17,6 +18,7 @@ from storage.clock import Clock
 logger = logging.getLogger(__name__)
 
 MUTATING, VALIDATING = "admit", "validating"
+_NOTED_AS = {MUTATING: notes.MUTATION, VALIDATING: notes.VALIDATION}
 _CALL_FAILED, _OUR_FAULT, _DENIED = "calling_webhook_error", "apiserver_internal_error", "no_error"
 _GOOD = 200
 
@@ -31,8 +33,8 @@ class Outcomes:
         self._clock = clock
         self._step = step
 
-    async def of(self, webhook: Webhook, operation: Operation, work: Awaitable[T]) -> T | None:
-        """What comes of asking a webhook; None when its failure is ignored. Raises StatusError."""
+    async def of(self, webhook: Webhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
+        """What comes of asking a webhook in its turn; None when its failure is ignored. Raises StatusError."""
         began = self._clock.monotonic()
         code, refused = _GOOD, ""
         try:
@@ -43,6 +45,7 @@ class Outcomes:
                 refused = _CALL_FAILED
                 raise exc.refusal() from exc
             self._metrics.failed_open.of(webhook.name, self._step).add()
+            notes.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
             logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
             return None
         except Denied as exc:
@@ -52,7 +55,7 @@ class Outcomes:
             code, refused = 0, _OUR_FAULT
             raise
         finally:
-            self._record(webhook.name, operation, code, refused, self._clock.monotonic() - began)
+            self._record(webhook.name, attributes.operation, code, refused, self._clock.monotonic() - began)
 
     def _record(self, name: str, operation: Operation, code: int, refused: str, seconds: float) -> None:
         label, rejected = code_label(code), "true" if refused else "false"

@@ -1,5 +1,6 @@
 """Patching: what the patch of a webhook makes of the object that it was shown. Pure."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -19,13 +20,13 @@ from storage.stored_object import Object
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "pkg/api/legacyscheme/scheme.go:30"'
 
 
-def patched(webhook: Webhook, answer: Answer, form: Form, obj: Object | None) -> Object | None:
-    """The patched object, without defaults; None when there is nothing to patch. Raises CallFailed, InternalError."""
-    if not answer.patch:
-        return None
-    operations = _operations(webhook, answer.patch)
-    if not operations:
-        return None
+def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
+    """The operations of the patch of an answer, if it has any. Raises CallFailed."""
+    return _operations(webhook, answer.patch) if answer.patch else ()
+
+
+def patched(webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form: Form, obj: Object | None) -> Object:
+    """The patched object, without defaults. Raises CallFailed, InternalError."""
     if obj is None:
         name = quote(webhook.name)
         why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
@@ -46,7 +47,7 @@ def _operations(webhook: Webhook, text: bytes) -> list[Any]:
     return operations or []
 
 
-def _applied(document: Object, operations: list[Any]) -> Any:
+def _applied(document: Object, operations: Sequence[Any]) -> Any:
     try:
         return json_patch.applied(document, operations)
     except Inapplicable as exc:

@@ -46,14 +46,14 @@ class ValidatingAdmissionWebhook(Plugin):
                 calls.append((webhook, await views.show(form)))
         if not calls:
             return
-        asking = (self._ask(webhook, attributes, one) for webhook, one in calls)
+        asking = (self._ask(webhook, attributes, one, index) for index, (webhook, one) in enumerate(calls))
         for outcome in await asyncio.gather(*asking, return_exceptions=True):
             if outcome is not None:
                 raise outcome
 
-    async def _ask(self, webhook: Webhook, attributes: Attributes, one: Shown) -> None:
+    async def _ask(self, webhook: Webhook, attributes: Attributes, one: Shown, index: int) -> None:
         asking = self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
-        await self._outcomes.of(webhook, attributes.operation, asking)
+        await self._outcomes.of(webhook, attributes, f"round_0_index_{index}", asking)
 
 
 class _Views:

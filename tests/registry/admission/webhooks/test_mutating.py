@@ -1,10 +1,14 @@
 """Webhooks that change objects."""
 
+from typing import Any
+
+import orjson
 import pytest
 
 from registry.admission.chain import AdmissionMetrics, MeasuredChain
 from registry.admission.interface import Operation
 from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
+from registry.audit.levels import Level
 from registry.errors import BadRequest, InternalError, StatusError
 from registry.webhook_calls import WebhookFailed
 from storage.clock import ManualClock
@@ -134,3 +138,31 @@ async def test_a_no_carries_its_own_status_and_warnings() -> None:
     }
     assert raised.value.retry_after_seconds == 3
     assert warnings == ["careful"]
+
+
+async def test_the_record_of_a_request_says_what_webhooks_have_made_of_it() -> None:
+    noted: dict[str, tuple[Any, Level]] = {}
+
+    def annotate(key: str, value: str, level: Level = Level.METADATA) -> None:
+        noted[key] = (orjson.loads(value) if value.startswith("{") else value, level)
+
+    def fail(_request: object) -> dict[str, object]:
+        raise WebhookFailed("EOF")
+
+    programs = Programs(
+        {"one": annotates("first"), "two": fail, "three": says(auditAnnotations={"k": "v", "a/b": "c"})}
+    )
+    hooks = [webhook("one"), webhook("two", failurePolicy="Ignore"), webhook("three")]
+
+    async with configured(MutatingAdmissionWebhook, programs, *hooks) as plugin:
+        await plugin.mutate(a_config_map(annotate=annotate))
+
+    told = {"configuration": "c", "webhook": "one.example.com"}
+    operation = {"op": "add", "path": "/metadata/annotations/first", "value": "yes"}
+    patch = {**told, "patch": [operation], "patchType": "JSONPatch"}
+    assert noted["mutation.webhook.admission.k8s.io/round_0_index_0"] == ({**told, "mutated": True}, Level.METADATA)
+    assert noted["patch.webhook.admission.k8s.io/round_0_index_0"] == (patch, Level.REQUEST)
+    assert noted["failed-open.mutation.webhook.admission.k8s.io/round_0_index_1"][0] == "two.example.com"
+    assert noted["mutation.webhook.admission.k8s.io/round_0_index_1"][0]["mutated"] is False
+    assert noted["three.example.com/k"] == ("v", Level.METADATA)
+    assert not any("a/b" in key for key in noted)

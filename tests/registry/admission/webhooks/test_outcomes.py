@@ -4,7 +4,6 @@ from collections.abc import Awaitable
 
 import pytest
 
-from registry.admission.interface import Operation
 from registry.admission.matching import criteria_of_webhook
 from registry.admission.webhook_metrics import WebhookMetrics
 from registry.admission.webhooks.configurations import Webhook
@@ -12,11 +11,13 @@ from registry.admission.webhooks.failures import CallFailed, Denied
 from registry.admission.webhooks.outcomes import VALIDATING, Outcomes
 from registry.errors import InternalError, StatusError
 from storage.clock import ManualClock
+from tests.registry.admission.webhooks.calls import a_config_map
 
 
 def webhook(*, ignores_failures: bool = False) -> Webhook:
     return Webhook(
         name="w",
+        configuration="c",
         uid="c/w/0",
         client={},
         criteria=criteria_of_webhook({}),
@@ -34,7 +35,7 @@ async def failing(exc: Exception) -> None:
 
 
 async def outcome(metrics: WebhookMetrics, one: Webhook, work: Awaitable[None]) -> None:
-    await Outcomes(metrics, ManualClock(), VALIDATING).of(one, Operation.CREATE, work)
+    await Outcomes(metrics, ManualClock(), VALIDATING).of(one, a_config_map(), "round_0_index_0", work)
 
 
 async def test_a_failure_that_counts_is_told_by_what_went_wrong() -> None:
