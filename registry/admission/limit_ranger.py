@@ -5,7 +5,6 @@ alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from registry import errors, objects
@@ -25,7 +24,6 @@ _CLAIMS = GroupResource("", "persistentvolumeclaims")
 _ANNOTATION = "kubernetes.io/limit-ranger"
 _OF_PODS = ("cpu", "memory")
 """What can be said of a pod as a whole."""
-_parse = lru_cache(maxsize=4096)(quantity.parse)
 _MAX_MILLI_VALUE = (2**63 - 1) // 1000
 _NOTHING = Quantity(0, 0, quantity.Format.DECIMAL)
 
@@ -131,7 +129,7 @@ def _broken_by_claim(spec: Mapping[str, Any], limits: Limits) -> Iterator[str]:
 
 def _amounts(owner: Mapping[str, Any], member: str) -> Amounts:
     amounts = owner.get(member) or {}
-    return {name: _parse(amounts[name]) for name in sorted(amounts)}
+    return {name: quantity.known(amounts[name]) for name in sorted(amounts)}
 
 
 def _of_pod(spec: Mapping[str, Any], member: str) -> Amounts:

@@ -11,6 +11,7 @@ from typing import Any
 
 from registry import objects
 from registry.kind import Kind
+from registry.quota.amounts import parsed
 from registry.schema import quantity
 from registry.schema.quantity import Quantity
 from registry.strategy import Strategy, StrategyContext
@@ -23,8 +24,6 @@ _TYPES = frozenset({_POD, _CONTAINER, _CLAIM})
 _ONE = quantity.parse("1")
 _MAX_MILLI_VALUE = (2**63 - 1) // 1000
 """Above it, ratios are made of whole amounts: thousandths would not fit 64 bits."""
-
-Amounts = Mapping[str, Quantity]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +85,7 @@ def _validate_item(item: Mapping[str, Any], path: str) -> list[FieldError]:
         detail = "either minimum or maximum storage value is required, but neither was provided"
         errors.append(field.required(f"{path}.limits", detail))
     errors += _validate_names(item, path, ("maxLimitRequestRatio",))
-    amounts = {name: _parsed(item.get(name)) for name in members}
+    amounts = {name: parsed(item.get(name)) for name in members}
     for resource in dict.fromkeys(one for name in members for one in amounts[name]):
         errors += _validate_amounts({name: amounts[name].get(resource) for name in members}, resource, path)
     return errors
@@ -96,10 +95,6 @@ def _validate_names(item: Mapping[str, Any], path: str, members: tuple[str, ...]
     in_container = item.get("type", "") in {_POD, _CONTAINER}
     check = resource_names.validate_container_name if in_container else resource_names.validate_name
     return [error for name in members for one in item.get(name) or () for error in check(one, f"{path}.{name}[{one}]")]
-
-
-def _parsed(amounts: Mapping[str, str] | None) -> Amounts:
-    return {name: quantity.parse(text) for name, text in (amounts or {}).items()}
 
 
 _ORDERED: tuple[tuple[str, str, str, str, str], ...] = (
