@@ -19,6 +19,11 @@ def clone(value: T) -> T:
     return copied
 
 
+def copied(value: T) -> T:
+    """A deep copy, of a single value as well."""
+    return clone(value) if isinstance(value, dict | list) else value
+
+
 def get(obj: Mapping[str, Any], path: str, default: Any = None) -> Any:
     """The value at a dotted path; the default when any part of it is missing or null."""
     value: Any = obj

@@ -3,6 +3,7 @@
 import re
 
 from registry.schema.model import Schema
+from registry.validation import field
 
 _STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
 _ESCAPE = re.compile(r"\\(.)")
@@ -20,7 +21,7 @@ def member_path(path: str, relative: str, schema: Schema) -> str:
         name = match["name"] or _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), match["quoted"] or "")
         properties = below.get("properties")
         if properties is not None:
-            path, below = (f"{path}.{name}" if path else name), properties.get(name)
+            path, below = field.child(path, name), properties.get(name)
         else:
             others = below.get("additionalProperties")
             path, below = f"{path}[{name}]", others if isinstance(others, dict) else None

@@ -88,7 +88,7 @@ def _object(missing: Mapping[str, Node], deeper: Mapping[str, tuple[Fill, bool]]
             return
         for name, node in missing.items():
             if name not in value or (value[name] is None and not node.is_nullable):
-                value[name] = _copied(node.default)
+                value[name] = objects.copied(node.default)
         for name, (fill_member, is_made) in deeper.items():
             member = value.get(name)
             if member is None and is_made:
@@ -99,17 +99,13 @@ def _object(missing: Mapping[str, Node], deeper: Mapping[str, tuple[Fill, bool]]
     return fill
 
 
-def _copied(default: Any) -> Any:
-    return objects.clone(default) if isinstance(default, dict | list) else default
-
-
 def _items(node: Node, fill_item: Fill | None) -> Fill:
     replaces_null = node.default is not MISSING and not node.is_nullable
 
     def fill(value: Any) -> None:
         for key, item in _entries(value):
             if item is None and replaces_null:
-                value[key] = item = _copied(node.default)
+                value[key] = item = objects.copied(node.default)
             if fill_item is not None and item is not None:
                 fill_item(item)
 

@@ -82,6 +82,11 @@ _GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 """What Go escapes in JSON beyond what must be."""
 
 
+def child(path: str, name: str) -> str:
+    """The path of a member."""
+    return f"{path}.{name}" if path else name
+
+
 def required(path: str, detail: str = "") -> FieldError:
     return FieldError(ErrorType.REQUIRED, path, detail=detail)
 

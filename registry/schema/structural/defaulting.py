@@ -23,7 +23,7 @@ def apply_defaults(value: Any, schema: Schema | None) -> None:
         below = members.of_items(schema)
         for index, item in enumerate(value):
             if item is None and below is not None and not below.get("nullable"):
-                value[index] = item = _copied(below.get("default"))
+                value[index] = item = objects.copied(below.get("default"))
             if isinstance(item, dict | list):
                 apply_defaults(item, below)
 
@@ -34,12 +34,12 @@ def _complete(value: dict[str, Any], schema: Schema) -> None:
     for name, below in properties.items():
         default = below.get("default")
         if default is not None and (name not in value or (value[name] is None and not below.get("nullable"))):
-            value[name] = _copied(default)
+            value[name] = objects.copied(default)
     others = members.additional(schema)
     if others is not None and not others.get("nullable"):
         for name, item in value.items():
             if item is None and name not in properties:
-                value[name] = _copied(others.get("default"))
+                value[name] = objects.copied(others.get("default"))
 
 
 def has_defaults(schema: Any) -> bool:
@@ -50,7 +50,3 @@ def has_defaults(schema: Any) -> bool:
         return True
     below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
     return any(map(has_defaults, below))
-
-
-def _copied(default: Any) -> Any:
-    return objects.clone(default) if isinstance(default, dict | list) else default

@@ -57,7 +57,7 @@ class Coercion:
         for name in ("apiVersion", "kind"):
             if name in resource and not isinstance(resource[name], str):
                 if not self.is_lenient:
-                    raise Malformed(fields.invalid(_child(path, name), resource[name], _NOT_A_STRING))
+                    raise Malformed(fields.invalid(fields.child(path, name), resource[name], _NOT_A_STRING))
                 del resource[name]
 
     def _coerce_metadata(self, resource: dict[str, Any], path: str) -> None:
@@ -65,7 +65,7 @@ class Coercion:
             if isinstance(resource["metadata"], dict):
                 resource["metadata"] = self.metadata.decode_leniently(resource["metadata"])
             return
-        where = _child(path, "metadata")
+        where = fields.child(path, "metadata")
         try:
             decoded = self.metadata.decode(resource["metadata"])
         except DecodeError as exc:
@@ -99,7 +99,7 @@ def _resources(value: Any, schema: Schema | None, path: str) -> Iterator[tuple[d
             if not isinstance(item, dict | list):
                 continue
             if name in properties:
-                yield from _resources(item, properties[name], _child(path, name))
+                yield from _resources(item, properties[name], fields.child(path, name))
             else:
                 yield from _resources(item, others, f"{path}[{name}]")
     elif isinstance(value, list):
@@ -110,15 +110,15 @@ def _resources(value: Any, schema: Schema | None, path: str) -> Iterator[tuple[d
 
 
 def _validate(resource: dict[str, Any], path: str, metadata: MetadataType) -> list[FieldError]:
-    found = [fields.required(_child(path, name)) for name in ("apiVersion", "kind") if name not in resource]
+    found = [fields.required(fields.child(path, name)) for name in ("apiVersion", "kind") if name not in resource]
     for name in resource:
         match name:
             case "apiVersion":
-                found += _validate_api_version(resource[name], _child(path, name))
+                found += _validate_api_version(resource[name], fields.child(path, name))
             case "kind":
-                found += _validate_kind(resource[name], _child(path, name))
+                found += _validate_kind(resource[name], fields.child(path, name))
             case "metadata":
-                found += _validate_metadata(resource[name], _child(path, name), metadata)
+                found += _validate_metadata(resource[name], fields.child(path, name), metadata)
     return found
 
 
@@ -151,7 +151,3 @@ def _validate_metadata(value: Any, path: str, metadata: MetadataType) -> list[Fi
     named = {**decoded, "name": decoded.get("name") or _NAMELESS}
     is_namespaced = bool(named.get("namespace"))
     return object_meta.validate(named, is_namespaced=is_namespaced, check_name=names.is_path_segment, path=path)
-
-
-def _child(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name

@@ -43,7 +43,7 @@ def validate_lists(value: Any, schema: Schema | None, path: str = "") -> list[Fi
                 found += validate_lists(item, others, f"{path}[{name}]")
     for name, item in value.items():
         if name in properties and isinstance(item, dict | list):
-            found += validate_lists(item, properties[name], f"{path}.{name}" if path else name)
+            found += validate_lists(item, properties[name], field.child(path, name))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from registry.schema.model import Schema
 from registry.schema.structural import members
+from registry.validation import field
 
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -62,10 +63,10 @@ def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str], *, 
             continue
         if schema is not None and members.allows(schema, name):
             if isinstance(value[name], dict | list):
-                _prune(value[name], members.of_member(schema, name), _joined(path, name), unknown)
+                _prune(value[name], members.of_member(schema, name), field.child(path, name), unknown)
             continue
         if path or name not in META_FIELDS:
-            unknown.append(_joined(path, name))
+            unknown.append(field.child(path, name))
         del value[name]
 
 
@@ -83,8 +84,4 @@ def _skip(value: Any, schema: Schema | None, path: str, unknown: list[str], *, i
         for name, item in value.items():
             is_kept = not isinstance(item, dict | list) or (is_resource and name in META_FIELDS)
             if not is_kept and members.allows(schema, name):
-                _prune(item, members.of_member(schema, name), _joined(path, name), unknown)
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+                _prune(item, members.of_member(schema, name), field.child(path, name), unknown)
