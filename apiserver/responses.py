@@ -70,6 +70,8 @@ def json(
 
 def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
     """A failure as its Status: in the client's format, or as JSON where the client accepts none of ours."""
+    if context.trail is not None:
+        context.trail.failed(failure.status())
     chosen = negotiation.negotiate(
         request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, negotiation.allows_nothing_else
     )

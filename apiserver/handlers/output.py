@@ -15,7 +15,7 @@ from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
 from apiserver.context import RequestContext
-from apiserver.handlers import transforms
+from apiserver.handlers import recorded, transforms
 from apiserver.handlers.served import Served
 from apiserver.handlers.turns import in_turns
 from apiserver.negotiation import Format
@@ -56,6 +56,7 @@ async def respond_object(
     """One object; a plain one brings its type."""
     if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
+        recorded.answered_json(context, body)
         return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
@@ -85,6 +86,8 @@ async def respond_list(
             orjson.dumps(metadata),
         )
         body = JSONList(head, items, b"]}\n", content_type=negotiation.JSON)
+        if context.trail is not None:
+            recorded.answered_json(context, body.joined())
         if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
             return await _respond(request, context, body.joined(), media_type=negotiation.JSON)
         return responses.raw(context, body, content_type=negotiation.JSON)
@@ -112,6 +115,8 @@ async def respond_value(
     status: int = 200,
 ) -> web.StreamResponse:
     """A typed object in the chosen format."""
+    if context.trail is not None:
+        context.trail.answered(value)
     if chosen.media_type == negotiation.YAML:
         text = await asyncio.to_thread(yaml.dump, value)
         return await _respond(request, context, text, media_type=negotiation.YAML, status=status)
