@@ -1,6 +1,7 @@
-"""What the tests of plugins share: a storage for the objects that a plugin looks up."""
+"""What the tests of plugins share: storages for the objects that a plugin looks up."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -12,6 +13,19 @@ from tests.storage.stores import store_on
 
 @pytest.fixture
 async def kept() -> AsyncIterator[Storage]:
+    async with _opened() as store:
+        yield store
+
+
+@pytest.fixture
+async def pods() -> AsyncIterator[Storage]:
+    """Another one, for pods."""
+    async with _opened() as store:
+        yield store
+
+
+@asynccontextmanager
+async def _opened() -> AsyncIterator[Storage]:
     clock = ManualClock()
     kv = MemoryKV(clock=clock)
     store = store_on(kv, clock=clock)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry import errors, schema
+from registry import errors
 from registry.access.authorizer import NO_OPINION, Decision, Rules
 from registry.access.authorizer import Attributes as Question
 from registry.access.users import UserInfo
@@ -16,10 +16,8 @@ from registry.core.nodes import NODES
 from registry.core.pods import PODS
 from registry.generic.provider import resource_of
 from registry.names import GroupResource
-from registry.rest import Foundation
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
 from tests.registry.admission.writes import write
+from tests.registry.foundations import foundation
 
 KUBELET = UserInfo(name="system:node:n1", groups=("system:nodes",))
 OWNER = {"apiVersion": "v1", "kind": "Node", "name": "n1", "uid": "u-n1", "controller": True}
@@ -39,11 +37,9 @@ class Nobody:
 
 @pytest.fixture
 async def plugin() -> AsyncIterator[NodeRestriction]:
-    clock = ManualClock()
-    async with StorageFactory(StorageConfig(), clock=clock) as factory:
-        given = Foundation(storage_for=factory.storage_for, clock=clock, types=schema.builtin(), authorizer=Nobody())
-        await factory.storage_for(resource_of(NODES)).create("n1", {"metadata": {"name": "n1", "uid": "u-n1"}})
-        pods = factory.storage_for(resource_of(PODS))
+    async with foundation(authorizer=Nobody()) as given:
+        await given.storage_for(resource_of(NODES)).create("n1", {"metadata": {"name": "n1", "uid": "u-n1"}})
+        pods = given.storage_for(resource_of(PODS))
         for name, node in (("here", "n1"), ("there", "n2")):
             metadata = {"name": name, "namespace": "default", "uid": f"u-{name}"}
             await pods.create(

@@ -2,12 +2,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry import schema
 from registry.admission import plugins
 from registry.config import Config
-from registry.rest import Foundation
 from storage.clock import ManualClock
 from storage.factory import StorageConfig, StorageFactory
+from tests.registry.foundations import foundation_on
 
 
 @pytest.fixture
@@ -17,7 +16,7 @@ async def factory() -> AsyncIterator[StorageFactory]:
 
 
 def names(factory: StorageFactory, config: Config) -> list[str]:
-    given = Foundation(storage_for=factory.storage_for, clock=ManualClock(), types=schema.builtin(), config=config)
+    given = foundation_on(factory, config=config)
     return [plugin.name for plugin in plugins.chain_of(given).plugins]
 
 

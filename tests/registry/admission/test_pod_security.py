@@ -1,6 +1,5 @@
 """PodSecurity: pods and the demands of their namespace."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,23 +12,11 @@ from registry.errors import Forbidden, Invalid
 from registry.names import GroupResource
 from storage.clock import ManualClock
 from storage.interface import Storage
-from storage.kv.memory import MemoryKV
 from tests.registry.admission.writes import write
-from tests.storage.stores import store_on
 
 NAMESPACES = GroupResource("", "namespaces")
 DEPLOYMENTS = GroupResource("apps", "deployments")
 LABEL = "pod-security.kubernetes.io/"
-
-
-@pytest.fixture
-async def pods() -> AsyncIterator[Storage]:
-    clock = ManualClock()
-    kv = MemoryKV(clock=clock)
-    store = store_on(kv, clock=clock)
-    yield store
-    await store.close()
-    await kv.close()
 
 
 def namespace(**labels: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Priority: from classes to pods."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -8,24 +7,16 @@ import pytest
 from registry.admission.priority import Priority
 from registry.errors import Forbidden
 from registry.names import GroupResource
-from storage.clock import ManualClock
 from storage.interface import Storage
-from storage.kv.memory import MemoryKV
 from tests.registry.admission.writes import write
-from tests.storage.stores import store_on
 
 CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")
 LOWER = "PreemptLowerPriority"
 
 
 @pytest.fixture
-async def classes() -> AsyncIterator[Storage]:
-    clock = ManualClock()
-    kv = MemoryKV(clock=clock)
-    store = store_on(kv, clock=clock)
-    yield store
-    await store.close()
-    await kv.close()
+def classes(kept: Storage) -> Storage:
+    return kept
 
 
 async def add(classes: Storage, name: str, value: int, **more: Any) -> None:

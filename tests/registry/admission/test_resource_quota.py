@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from registry import errors, schema
+from registry import errors
 from registry.admission import resource_quota
 from registry.admission.interface import Attributes
 from registry.admission.resource_quota import ResourceQuota
 from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.generic.provider import resource_of
 from registry.names import GroupResource
-from registry.rest import Foundation
 from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
+from storage.factory import StorageConfig
 from storage.interface import Storage
 from tests.registry.admission.writes import write
+from tests.registry.foundations import foundation
 
 CONFIGMAP = write({"metadata": {"name": "c", "namespace": "default"}}, resource=GroupResource("", "configmaps"))
 
@@ -42,10 +42,8 @@ class Quotas:
 
 @pytest.fixture
 async def quotas() -> AsyncIterator[Quotas]:
-    clock = ManualClock()
-    async with StorageFactory(StorageConfig(watch_cache=False), clock=clock) as factory:
-        given = Foundation(storage_for=factory.storage_for, clock=clock, types=schema.builtin())
-        yield Quotas(resource_quota.make(given), factory.storage_for(resource_of(RESOURCEQUOTAS)))
+    async with foundation(clock=ManualClock(), storage=StorageConfig(watch_cache=False)) as given:
+        yield Quotas(resource_quota.make(given), given.storage_for(resource_of(RESOURCEQUOTAS)))
 
 
 async def test_each_quota_is_charged(quotas: Quotas) -> None:

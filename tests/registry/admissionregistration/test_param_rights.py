@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from registry import schema
 from registry.access.always import AlwaysAllow, AlwaysDeny
 from registry.access.authorizer import Authorizer
 from registry.access.users import MASTERS, UserInfo
@@ -16,10 +15,11 @@ from registry.errors import Invalid
 from registry.generic.store import Store
 from registry.kind import Kind
 from registry.options import CreateOptions
-from registry.rest import Foundation, Request
+from registry.rest import Request
 from storage.clock import SystemClock
 from storage.factory import StorageConfig, StorageFactory
 from tests.registry.defaulted import defaulted
+from tests.registry.foundations import foundation_on
 
 ALICE = UserInfo(name="alice", uid="u", groups=("devs",))
 ADMIN = UserInfo(name="admin", groups=(MASTERS,))
@@ -46,10 +46,7 @@ async def factory() -> AsyncIterator[StorageFactory]:
 async def create(
     factory: StorageFactory, kind: Kind, spec: dict[str, Any], *, user: UserInfo, authorizer: Authorizer
 ) -> None:
-    given = Foundation(
-        storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin(), authorizer=authorizer
-    )
-    store = assemble(environment_of(given))[kind.group]["v1"][kind.plural]
+    store = assemble(environment_of(foundation_on(factory, authorizer=authorizer)))[kind.group]["v1"][kind.plural]
     assert isinstance(store, Store)
     await store.create(Request(user=user, version="v1", warn=print), defaulted(kind, {"spec": spec}), CreateOptions())
 

@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from registry import schema
 from registry.assembly import assemble, environment_of
 from registry.bootstrap import namespaces, rbac
 from registry.bootstrap.own_client import OwnClient, Place
-from registry.rest import Foundation
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
 from tests.registry.bootstrap.test_upkeep import REFERENCE, VOLATILE
+from tests.registry.foundations import foundation
 
 GROUP = "rbac.authorization.k8s.io"
 ROLES = Place(GROUP, "v1", "clusterroles")
@@ -24,8 +21,7 @@ Object = dict[str, Any]
 
 @pytest.fixture
 async def client() -> AsyncIterator[OwnClient]:
-    async with StorageFactory(StorageConfig(), clock=SystemClock()) as factory:
-        given = Foundation(storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin())
+    async with foundation() as given:
         client = OwnClient(assemble(environment_of(given)), given)
         await namespaces.ensure(client)
         await rbac.ensure(client)

@@ -8,15 +8,14 @@ from typing import Any
 import orjson
 import pytest
 
-from registry import schema
 from registry.assembly import assemble, environment_of
 from registry.bootstrap.kubernetes_service import Advertised
 from registry.bootstrap.own_client import OwnClient, Place
 from registry.bootstrap.upkeep import Upkeep
-from registry.rest import Foundation
 from storage.clock import SystemClock
 from storage.factory import StorageConfig, StorageFactory
 from tests import golden
+from tests.registry.foundations import foundation_on
 
 REFERENCE = orjson.loads(gzip.decompress((Path(golden.__file__).parent / "bootstrap-objects.json.gz").read_bytes()))
 ADVERTISED = Advertised(service_address="10.0.0.1", address="192.0.2.2", port=16444)
@@ -38,7 +37,7 @@ class Begun:
     """What one server stands on; `again` is another server on the same storage."""
 
     def __init__(self, factory: StorageFactory) -> None:
-        self.given = Foundation(storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin())
+        self.given = foundation_on(factory)
         groups = assemble(environment_of(self.given))
         self.client = OwnClient(groups, self.given)
         self.upkeep = Upkeep(groups, self.given)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from registry import schema
 from registry.access.users import UserInfo
 from registry.assembly import environment_of
 from registry.customresources.controller import Controller
@@ -18,12 +17,12 @@ from registry.customresources.resources import Resources
 from registry.generic.provider import open_store
 from registry.generic.store import Store
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Foundation, Request, UpdatedObject
-from storage.clock import SystemClock
+from registry.rest import Request, UpdatedObject
 from storage.factory import StorageConfig, StorageFactory
 from storage.interface import ListOptions
 from storage.stored_object import StoredObject
 from tests.registry.customresources.definitions import SCHEMA, definition, version
+from tests.registry.foundations import foundation_on
 
 ADMIN = UserInfo(name="admin")
 
@@ -42,9 +41,7 @@ class Server:
     """The part of a server that serves what is defined."""
 
     def __init__(self, factory: StorageFactory) -> None:
-        environment = environment_of(
-            Foundation(storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin())
-        )
+        environment = environment_of(foundation_on(factory))
         self.definitions = DefinitionStore.of(open_store(DEFINITIONS, environment))
         self.offers: dict[str, Offer] = {}
         self.controller = Controller(environment, Resources(environment, factory.retire, self._call), self._publish)

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from registry import errors, schema
+from registry import errors
 from registry.access.users import UserInfo
 from registry.assembly import assemble, environment_of
 from registry.config import Config
 from registry.options import CreateOptions, UpdateOptions
-from registry.rest import Foundation, Request, UpdatedObject
+from registry.rest import Request, UpdatedObject
 from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
 from storage.stored_object import StoredObject
+from tests.registry.foundations import foundation
 
 ADMIN = Request(user=UserInfo(name="admin"), version="v1", warn=lambda _warning: None, namespace="default")
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
@@ -61,12 +61,9 @@ class Cluster:
 
 @asynccontextmanager
 async def cluster(status: dict[str, Any], budget: dict[str, Any], **spec: Any) -> AsyncIterator[Cluster]:
-    async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
-        config = Config(disabled_admission=("ServiceAccount", "NamespaceLifecycle", "PodSecurity"))
-        foundation = Foundation(
-            storage_for=factory.storage_for, clock=ManualClock(), types=schema.builtin(), config=config
-        )
-        made = Cluster(assemble(environment_of(foundation)))
+    config = Config(disabled_admission=("ServiceAccount", "NamespaceLifecycle", "PodSecurity"))
+    async with foundation(clock=ManualClock(), config=config) as given:
+        made = Cluster(assemble(environment_of(given)))
         await made.begin(status, budget, spec)
         yield made
 

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry import schema
 from registry.access.users import UserInfo
 from registry.assembly import assemble, environment_of
 from registry.config import Config
@@ -13,10 +12,9 @@ from registry.errors import Invalid
 from registry.generic.store import Store
 from registry.options import CreateOptions
 from registry.resource.resourceclaims import RESOURCECLAIMS
-from registry.rest import Foundation, Request
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from registry.rest import Request
 from tests.registry.defaulted import defaulted
+from tests.registry.foundations import foundation
 
 REQUEST = {"name": "r", "exactly": {"deviceClassName": "gpu", "adminAccess": True}}
 USER = UserInfo(name="alice")
@@ -24,9 +22,7 @@ USER = UserInfo(name="alice")
 
 @pytest.fixture
 async def stores() -> AsyncIterator[tuple[Store, Store]]:
-    async with StorageFactory(StorageConfig(), clock=SystemClock()) as factory:
-        config = Config(disabled_admission=("ResourceQuota",))
-        given = Foundation(storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin(), config=config)
+    async with foundation(config=Config(disabled_admission=("ResourceQuota",))) as given:
         groups = assemble(environment_of(given))
         namespaces, claims = groups[""]["v1"]["namespaces"], groups["resource.k8s.io"]["v1"]["resourceclaims"]
         assert isinstance(namespaces, Store)

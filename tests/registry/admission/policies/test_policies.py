@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from registry import errors, schema
+from registry import errors
 from registry.access.users import UserInfo
 from registry.assembly import assemble, environment_of
 from registry.bootstrap.own_client import OwnClient, Place
 from registry.options import CreateOptions
-from registry.rest import Foundation, Request
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from registry.rest import Request
 from storage.stored_object import Object
+from tests.registry.foundations import foundation
 
 GROUP = "admissionregistration.k8s.io"
 MAPS = Place("", "v1", "configmaps")
@@ -59,8 +58,7 @@ class Cluster:
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[Cluster]:
-    async with StorageFactory(StorageConfig(), clock=SystemClock()) as factory:
-        given = Foundation(storage_for=factory.storage_for, clock=SystemClock(), types=schema.builtin())
+    async with foundation() as given:
         groups = assemble(environment_of(given))
         client = OwnClient(groups, given)
         await client.create_missing(Place("", "v1", "namespaces"), {"metadata": {"name": SHOP}})

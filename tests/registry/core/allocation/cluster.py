@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from registry import schema
 from registry.access.users import MASTERS, UserInfo
 from registry.assembly import assemble, environment_of
 from registry.bootstrap import service_repair
@@ -13,12 +12,13 @@ from registry.generic.store import Store
 from registry.networking.ipaddresses import IPADDRESSES
 from registry.networking.servicecidrs import SERVICECIDRS
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Foundation, Request, UpdatedObject
+from registry.rest import Request, UpdatedObject
 from storage.clock import ManualClock
 from storage.factory import StorageFactory
 from storage.interface import ListOptions
 from storage.stored_object import Object, StoredObject
 from tests.registry.defaulted import defaulted
+from tests.registry.foundations import foundation_on
 
 _PLUGINS = ("NamespaceLifecycle", "ResourceQuota")
 
@@ -28,12 +28,7 @@ class Cluster:
 
     def __init__(self, factory: StorageFactory) -> None:
         self.clock = ManualClock()
-        self.given = Foundation(
-            storage_for=factory.storage_for,
-            clock=self.clock,
-            types=schema.builtin(),
-            config=Config(disabled_admission=_PLUGINS),
-        )
+        self.given = foundation_on(factory, clock=self.clock, config=Config(disabled_admission=_PLUGINS))
         groups = assemble(environment_of(self.given))
         services, addresses = groups[""]["v1"]["services"], groups["networking.k8s.io"]["v1"]["ipaddresses"]
         cidrs = groups["networking.k8s.io"]["v1"]["servicecidrs"]
