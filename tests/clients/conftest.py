@@ -5,7 +5,9 @@ import ssl
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import kopf
 import orjson
 import pytest
 
@@ -42,3 +44,19 @@ def namespace(server: Program) -> str:
     with urllib.request.urlopen(request, context=tls) as answer:  # noqa: S310 - as above
         assert answer.status == 201
     return name
+
+
+@pytest.fixture
+def registry(server: Program) -> kopf.OperatorRegistry:
+    """What an operator does; so far, it logs in."""
+    made = kopf.OperatorRegistry()
+    pki = server.kubeconfig.parent / "pki"
+    connection = kopf.ConnectionInfo(
+        server=server.url, ca_path=str(pki / "ca.crt"), token=(pki / "admin.token").read_text()
+    )
+
+    @kopf.on.login(registry=made)
+    def login(**_: Any) -> kopf.ConnectionInfo:
+        return connection
+
+    return made

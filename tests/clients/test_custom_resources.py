@@ -15,7 +15,6 @@ import yaml
 from kr8s.asyncio.objects import CustomResourceDefinition, new_class
 
 from tests.clients.test_kopf import operating
-from tests.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore:Kubernetes version .* is not supported:UserWarning")
 
@@ -38,22 +37,6 @@ async def backup(api: Any) -> Any:
         await crd.create()
     await crd.wait("jsonpath='{.status.acceptedNames.kind}'=Backup")  # kr8s stumbles over conditions that are null
     return new_class(kind="Backup", version=f"{GROUP}/{VERSION}", namespaced=True, plural=PLURAL)
-
-
-@pytest.fixture
-def registry(server: Program) -> kopf.OperatorRegistry:
-    """An operator that logs in."""
-    made = kopf.OperatorRegistry()
-    pki = server.kubeconfig.parent / "pki"
-    connection = kopf.ConnectionInfo(
-        server=server.url, ca_path=str(pki / "ca.crt"), token=(pki / "admin.token").read_text()
-    )
-
-    @kopf.on.login(registry=made)
-    def login(**_: Any) -> kopf.ConnectionInfo:
-        return connection
-
-    return made
 
 
 def manifest(name: str, **spec: Any) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.core_v1 import ConfigMap, Event
 
 from tests.clients.manifests import deployment
-from tests.program import Program
 
 T = TypeVar("T")
 Seen = asyncio.Queue[tuple[str, Any]]
@@ -24,22 +23,6 @@ Seen = asyncio.Queue[tuple[str, Any]]
 async def client(kubeconfig: Path, namespace: str) -> AsyncIterator[AsyncClient]:
     async with AsyncClient(config=KubeConfig.from_file(str(kubeconfig)), namespace=namespace) as made:
         yield made
-
-
-@pytest.fixture
-def registry(server: Program) -> kopf.OperatorRegistry:
-    """What an operator does; so far, it logs in."""
-    made = kopf.OperatorRegistry()
-    pki = server.kubeconfig.parent / "pki"
-    connection = kopf.ConnectionInfo(
-        server=server.url, ca_path=str(pki / "ca.crt"), token=(pki / "admin.token").read_text()
-    )
-
-    @kopf.on.login(registry=made)
-    def login(**_: Any) -> kopf.ConnectionInfo:
-        return connection
-
-    return made
 
 
 @asynccontextmanager
