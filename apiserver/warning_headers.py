@@ -24,6 +24,8 @@ class Warnings:
 
     def headers(self) -> list[str]:
         """The values of the Warning headers."""
+        if not self._texts:
+            return []
         if sum(map(len, self._texts)) <= TOTAL_LIMIT:
             return list(map(_header, self._texts))
         headers = []

@@ -3,7 +3,7 @@
 Outermost: from here on everything that is answered or logged can name the request.
 """
 
-import secrets
+import random
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -15,6 +15,7 @@ from storage.clock import Clock
 HEADER = "Audit-ID"
 _VERSION_4 = 0x4 << 76 | 0x2 << 62
 _VERSION_BITS = 0xF << 76 | 0x3 << 62
+_random = random.Random()  # noqa: S311 - ids tell requests apart, they are no secrets
 
 
 def entry(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
@@ -28,6 +29,6 @@ def entry(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitab
 
 
 def new_id() -> str:
-    """A random UUID, in a third of the time that the uuid module takes."""
-    text = f"{secrets.randbits(128) & ~_VERSION_BITS | _VERSION_4:032x}"
+    """A random UUID, in a small part of the time that the uuid module takes."""
+    text = f"{_random.getrandbits(128) & ~_VERSION_BITS | _VERSION_4:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -86,7 +86,7 @@ async def respond_list(
             orjson.dumps(metadata),
         )
         body = JSONList(head, items, b"]}\n", content_type=negotiation.JSON)
-        if context.trail is not None:
+        if context.trail is not None and context.trail.has_response:
             recorded.answered_json(context, body.joined())
         if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
             return await _respond(request, context, body.joined(), media_type=negotiation.JSON)

@@ -38,13 +38,15 @@ class KnownTokens:
     """Tokens that stand in a file or were made by the server itself: good for the server's own audiences."""
 
     def __init__(self, users: Mapping[str, UserInfo], own_audiences: Sequence[str]) -> None:
-        self._users = users
-        self._own_audiences = own_audiences
+        self._own_audiences = tuple(own_audiences)
+        self._known = {token: Authenticated(authenticated(user), self._own_audiences) for token, user in users.items()}
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
-        user = self._users.get(token)
+        known = self._known.get(token)
+        if known is None or audiences == self._own_audiences:
+            return known
         common = [audience for audience in self._own_audiences if audience in audiences]
-        return Authenticated(user, common) if user is not None and common else None
+        return replace(known, audiences=common) if common else None
 
 
 class Tokens:
@@ -64,5 +66,6 @@ class Tokens:
                 wrong.append(str(exc))
                 continue
             if found is not None:
-                return replace(found, user=authenticated(found.user))
+                user = authenticated(found.user)
+                return found if user is found.user else replace(found, user=user)
         raise BadToken(f"[{', '.join(wrong)}]" if len(wrong) > 1 else INVALID)
