@@ -7,6 +7,7 @@ Options, with the same names in the configuration file: see `pytest --help` unde
 pytest-xdist has a server of its own. Must hold: a run that uses no fixture of it loads nothing and starts nothing.
 """
 
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ _MANIFESTS = "Manifests that the server holds from the start of each test: files
 _FLAGS = "Flags of the server, without their dashes: name=value."
 _EXISTING = "Use the cluster of this kubeconfig file instead: nothing is started, and nothing is put back."
 _SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
+_READ_ONCE = ("kubernetes.config.kube_config", "kubernetes_asyncio.config.kube_config")
+"""Who looks at KUBECONFIG when it is imported, and would go to the cluster of the developer."""
 _TITLE = "Requests to the API server"
 _SHOWN = 200
 
@@ -75,6 +78,9 @@ def apiserver(
         apiserver_session.reset()
         request.node.stash[_SEEN] = (apiserver_session, apiserver_session.requests.count)
     monkeypatch.setenv("KUBECONFIG", str(apiserver_session.kubeconfig))
+    for name in _READ_ONCE:
+        if name in sys.modules:
+            monkeypatch.setattr(f"{name}.KUBE_CONFIG_DEFAULT_LOCATION", str(apiserver_session.kubeconfig))
     return apiserver_session
 
 

@@ -1,0 +1,1 @@
+"""An operator with kopf."""

@@ -1,0 +1,89 @@
+"""An operator with kr8s: for each Greeting a config map with its text."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import kr8s.asyncio
+from kr8s.asyncio.objects import ConfigMap, new_class
+
+Greeting: Any = new_class("Greeting", version="example.com/v1", namespaced=True)
+LABEL = "example.com/greeting"
+
+
+class Operator:
+    """Looks after the greetings of one namespace."""
+
+    def __init__(self, api: Any, namespace: str = "default") -> None:
+        self._api = api
+        self._namespace = namespace
+
+    async def run(self) -> None:
+        """Reconcile until cancelled. A watch ends when it likes: what there is then is looked at again.
+
+        The watch begins before the list, so that nothing that goes in between is missed.
+        """
+        while True:
+            version = await self._version()
+            await self.resync()
+            try:
+                await self._follow(version)
+            except (kr8s.ServerError, httpx.TransportError):
+                continue
+
+    async def resync(self) -> None:
+        """Make everything right that there is now."""
+        names = set()
+        async for greeting in self._api.async_get(Greeting, namespace=self._namespace):
+            names.add(greeting.name)
+            await self.sync(greeting)
+        async for found in self._api.async_get(ConfigMap, namespace=self._namespace, label_selector=LABEL):
+            if found.name not in names:
+                await self.remove(found.name)
+
+    async def sync(self, greeting: Any) -> None:
+        """Make what belongs to one greeting right."""
+        wanted = self._child(greeting.name, f"Hello, {greeting.spec.who}!")
+        try:
+            await wanted.create()
+        except kr8s.ServerError as exc:
+            if exc.response is None or exc.response.status_code != 409:
+                raise
+            await wanted.patch({"data": wanted.raw["data"]})
+
+    async def remove(self, name: str) -> None:
+        """Remove what belonged to a greeting that is gone."""
+        child = self._child(name, "")
+        if await child.exists():
+            await child.delete()
+
+    async def _follow(self, version: str) -> None:
+        async for kind, greeting in self._api.async_watch(Greeting, namespace=self._namespace, since=version):
+            await (self.remove(greeting.name) if kind == "DELETED" else self.sync(greeting))
+
+    async def _version(self) -> str:
+        """The version of everything that there is now."""
+        async with self._api.call_api(
+            "GET", version="example.com/v1", url="greetings", namespace=self._namespace, params={"limit": 1}
+        ) as response:
+            version: str = response.json()["metadata"]["resourceVersion"]
+            return version
+
+    def _child(self, name: str, text: str) -> Any:
+        metadata = {"name": name, "namespace": self._namespace, "labels": {LABEL: name}}
+        return ConfigMap(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"text": text}}, api=self._api
+        )
+
+
+@asynccontextmanager
+async def running(operator: Operator) -> AsyncIterator[None]:
+    """The operator in the background, until the context ends."""
+    task = asyncio.create_task(operator.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,97 @@
+"""The operator, step by step and on its own."""
+
+import asyncio
+
+import kr8s
+import pytest
+
+from apiserver.testing import Server
+from examples.conftest import GREETINGS, Greet
+from examples.kr8s_operator.operator import Operator, running
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+@pytest.fixture
+async def operator(apiserver: Server) -> Operator:
+    return Operator(await apiserver.clients.kr8s_asyncio())
+
+
+def texts(apiserver: Server) -> dict[str, str]:
+    with apiserver.client() as client:
+        return {one["metadata"]["name"]: one["data"]["text"] for one in client.request("GET", CONFIG_MAPS)["items"]}
+
+
+async def wait_for(apiserver: Server, wanted: dict[str, str]) -> None:
+    while texts(apiserver) != wanted:  # noqa: ASYNC110 - it can only be asked
+        await asyncio.sleep(0.01)  # the operator shares the loop
+
+
+@pytest.mark.parametrize("who", ["world", "Ada", "Grace", "Barbara", "Radia", "Frances", "Jean", "Lynn"])
+async def test_a_greeting_gets_its_text(operator: Operator, apiserver: Server, greet: Greet, who: str) -> None:
+    greet("one", who)
+
+    await operator.resync()
+
+    assert texts(apiserver) == {"one": f"Hello, {who}!"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 10])
+async def test_every_greeting_gets_one(operator: Operator, apiserver: Server, greet: Greet, count: int) -> None:
+    for number in range(count):
+        greet(f"number-{number}", "all")
+
+    await operator.resync()
+
+    assert len(texts(apiserver)) == count
+
+
+async def test_what_was_deleted_meanwhile_is_removed(operator: Operator, apiserver: Server, greet: Greet) -> None:
+    greet("one", "world")
+    await operator.resync()
+    with apiserver.client() as client:
+        client.request("DELETE", f"{GREETINGS}/one")
+
+    await operator.resync()
+
+    assert texts(apiserver) == {}
+
+
+@pytest.mark.parametrize("code", [500, 503])
+async def test_a_failure_is_not_hidden(operator: Operator, apiserver: Server, greet: Greet, code: int) -> None:
+    greet("one", "world")
+
+    with apiserver.fault("error", verb="create", resource="configmaps", code=code), pytest.raises(kr8s.ServerError):
+        await operator.resync()
+
+
+async def test_nothing_is_made_twice_when_an_answer_is_lost(
+    operator: Operator, apiserver: Server, greet: Greet
+) -> None:
+    greet("one", "world")
+    with apiserver.fault("cut-after", verb="create", resource="configmaps", count=1):
+        await asyncio.gather(operator.resync(), return_exceptions=True)
+
+    await operator.resync()
+
+    assert texts(apiserver) == {"one": "Hello, world!"}
+
+
+@pytest.mark.parametrize("who", ["moon", "sun"])
+async def test_it_follows_what_comes_and_goes(operator: Operator, apiserver: Server, greet: Greet, who: str) -> None:
+    async with running(operator):
+        greet("one", who)
+        await wait_for(apiserver, {"one": f"Hello, {who}!"})
+        with apiserver.client() as client:
+            client.request("DELETE", f"{GREETINGS}/one")
+        await wait_for(apiserver, {})
+
+
+async def test_it_survives_a_watch_that_is_cut(operator: Operator, apiserver: Server, greet: Greet) -> None:
+    async with running(operator):
+        greet("one", "world")
+        await wait_for(apiserver, {"one": "Hello, world!"})
+        apiserver.inject("cut-watch", resource="greetings", count=1)
+        greet("two", "world")
+
+        await wait_for(apiserver, {"one": "Hello, world!", "two": "Hello, world!"})

@@ -1,0 +1,1 @@
+"""A controller with the official client."""

@@ -1,0 +1,1 @@
+"""Classic mistakes, shown by faults."""
