@@ -46,7 +46,9 @@ class Server:
         self.offers: dict[str, Offer] = {}
         self.controller = Controller(environment, Resources(environment, factory.retire, self._call), self._publish)
 
-    async def _call(self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+    async def _call(
+        self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
+    ) -> dict[str, Any]:
         raise AssertionError("no webhook is defined")
 
     def _publish(self, name: str, offer: Offer | None) -> None:
