@@ -1,4 +1,4 @@
-"""What holds for all tests: examples are the same in each run, slow machines fail none, temporary files go in the end."""
+"""What holds for all tests: examples are the same each time, slow machines fail none, temporary files go in the end."""
 
 import tempfile
 from collections.abc import Iterator

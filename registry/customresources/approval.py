@@ -2,8 +2,8 @@
 
 from urllib.parse import urlsplit
 
+from registry.conditions import Condition
 from registry.customresources import conditions
-from registry.customresources.conditions import Condition
 from registry.quoting import quote
 from storage.stored_object import Object
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from registry import errors
 from registry.access.users import UserInfo
 from registry.admission.interface import Chain
+from registry.conditions import Condition
 from registry.customresources import conditions
-from registry.customresources.conditions import Condition
 from registry.customresources.customresourcedefinitions import DEFINITIONS
 from registry.customresources.definition import CLEANUP, Definition
 from registry.generic.store import Store

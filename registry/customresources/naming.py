@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.conditions import Condition
 from registry.customresources import conditions
-from registry.customresources.conditions import Condition
 from registry.quoting import quote
 from storage.stored_object import Object
 

@@ -38,7 +38,9 @@ def translation(answer: Answer, *, sent: list[dict[str, Any]] | None = None) -> 
     source = definitions.SchemaSource(found)
     types = {name: CustomType(source.reader_of(name), schema.builtin()) for name in ("v1", "v2")}
 
-    async def call(client: Mapping[str, Any], body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+    async def call(
+        client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
+    ) -> dict[str, Any]:
         if sent is not None:
             sent.append(body)
         return answer(body)
