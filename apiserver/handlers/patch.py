@@ -17,7 +17,7 @@ from apiserver.handlers.patch_types import Patch, Transform, patch_type
 from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
 from apiserver.handlers.turns import aside
-from registry import errors, rest
+from registry import errors, preparation
 from registry.errors import BadRequest
 from registry.options import PatchOptions, UpdateOptions, check_patch
 from registry.rest import Request, UpdatedObject, Updater
@@ -85,7 +85,7 @@ class _Named:
         if current is None and uid:
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise errors.Conflict(self.served.resource, self.name, why=why)
-        rest.settle_namespace(obj, self.request, self.served.kind)
+        preparation.settle_namespace(obj, self.request, self.served.kind)
         self._check_name(obj["metadata"].get("name", ""))
         return obj
 

@@ -3,7 +3,7 @@
 Must hold: a dry run makes nothing.
 """
 
-from registry import errors, rest
+from registry import errors, preparation
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.core.namespaces import NAMESPACES
@@ -40,7 +40,7 @@ class NamespaceAutoProvision(Plugin):
 
     def _namespace(self, name: str) -> Object:
         obj: Object = {"metadata": {"name": name}}
-        rest.fill_system_fields(obj, now=self._given.clock.now())
+        preparation.fill_system_fields(obj, now=self._given.clock.now())
         NAMESPACES.strategy.prepare_for_create(StrategyContext(namespace=""), obj)
         NAMESPACES.strategy.canonicalize(obj)
         printed = self._given.types.type_for("", NAMESPACES.hub_version, NAMESPACES.kind).canonical(obj)

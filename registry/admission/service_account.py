@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from registry import rest
+from registry import preparation
 from registry.admission import refusals
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
@@ -162,7 +162,7 @@ def _mount_token(spec: Object) -> None:
     """Mount the token in all containers that have nothing else at its place."""
     volumes = spec.get("volumes") or []
     present = next((one["name"] for one in volumes if one.get("name", "").startswith(_TOKEN_VOLUME)), "")
-    name = present or rest.generate_name(_TOKEN_VOLUME)
+    name = present or preparation.generate_name(_TOKEN_VOLUME)
     is_mounted = False
     for member in ("initContainers", "containers"):
         for container in spec.get(member) or ():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from registry import errors, rest
+from registry import errors, preparation, rest
 from registry.admission.interface import Operation
 from registry.core import pod_conditions
 from registry.errors import StatusError
@@ -38,7 +38,7 @@ class BindingREST:
         return BINDING
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        rest.settle_namespace(obj, request, self._kind)
+        preparation.settle_namespace(obj, request, self._kind)
         said = name or obj["metadata"].get("name", "")
         attributes = replace(
             self._pods.attributes(Operation.CREATE, request, options, name=said, obj=obj),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from registry import errors, objects, rest
+from registry import errors, objects, preparation
 from registry.access.alive import Alive, Life
 from registry.access.service_account_claims import Bound, Reference
 from registry.access.token_issuer import TokenIssuer
@@ -51,7 +51,7 @@ class TokenREST:
         return TOKENREQUEST
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        rest.settle_namespace(obj, request, self.kind)
+        preparation.settle_namespace(obj, request, self.kind)
         attributes = self._attributes(request, obj, options, name=name)
         await self._admission.mutate(attributes)
         account = await self._account(request, obj, name)

@@ -8,7 +8,7 @@ first look only tells which road to take); admission sees that state too; a seco
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from registry import errors, rest
+from registry import errors, preparation
 from registry.admission.interface import Operation
 from registry.generic import deletion
 from registry.options import DeleteOptions
@@ -90,7 +90,7 @@ class Deleter:
     def _mark(self, obj: Object) -> None:
         """Put the deletion on the object, as far as something holds it."""
         now, strategy = self._store.clock.now(), self._store.strategy
-        grace = rest.before_delete(self._store.kind, strategy, obj=obj, options=self._options, now=now)
+        grace = preparation.before_delete(self._store.kind, strategy, obj=obj, options=self._options, now=now)
         if grace.is_pending:
             raise _AlreadyEnding
         metadata = obj["metadata"]

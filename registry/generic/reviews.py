@@ -5,7 +5,7 @@ Must hold: a question passes admission as every write does, and nothing of it is
 
 from collections.abc import Awaitable, Callable
 
-from registry import errors, rest
+from registry import errors, preparation
 from registry.admission.interface import Attributes, Operation
 from registry.generic.field_managers import field_managers
 from registry.kind import Kind
@@ -47,7 +47,7 @@ class ReviewREST:
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         if self.kind.is_namespaced and not request.namespace:
             raise errors.RouteNotFound
-        rest.settle_namespace(obj, request, self.kind)
+        preparation.settle_namespace(obj, request, self.kind)
         self._managers.of(request.version).track(None, obj, options.field_manager or request.manager)
         attributes = self._attributes(request, obj, options)
         await self._admission.mutate(attributes)

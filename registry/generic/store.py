@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from registry import errors, owner_references, rest
+from registry import errors, owner_references, preparation, rest
 from registry.access.always import AlwaysAllow
 from registry.access.authorizer import Attributes as Question
 from registry.access.authorizer import Authorizer
@@ -124,8 +124,8 @@ class Store:
     # Creating
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
-        rest.wipe_system_fields(obj["metadata"])
-        rest.settle_namespace(obj, request, self.kind)
+        preparation.wipe_system_fields(obj["metadata"])
+        preparation.settle_namespace(obj, request, self.kind)
         self._track(request, None, obj, options)
         attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
         await self._mutate(attributes, obj)
@@ -148,7 +148,7 @@ class Store:
         assert attributes.obj is not None
         metadata = attributes.obj["metadata"]
         for _ in range(_GENERATE_ATTEMPTS):
-            metadata["name"] = rest.generate_name(prefix)
+            metadata["name"] = preparation.generate_name(prefix)
             try:
                 return await self._create_once(attributes, request, options)
             except errors.AlreadyExists:
@@ -158,7 +158,7 @@ class Store:
     async def _create_once(self, attributes: Attributes, request: Request, options: CreateOptions) -> StoredObject:
         obj = attributes.obj
         assert obj is not None
-        rest.fill_system_fields(obj, now=self.clock.now())
+        preparation.fill_system_fields(obj, now=self.clock.now())
         if self.hooks.begin_create is None:
             stored = await self._create_prepared(attributes, obj, request, options)
         else:
@@ -173,7 +173,7 @@ class Store:
         self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
     ) -> StoredObject:
         context = self.context(request) if self.hooks.check is None else await self._checked(request, obj, None)
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
+        preparation.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         try:
@@ -259,15 +259,15 @@ class Store:
         create_options = CreateOptions(
             dry_run=options.dry_run, field_manager=options.field_manager, field_validation=options.field_validation
         )
-        rest.settle_namespace(obj, request, self.kind)
+        preparation.settle_namespace(obj, request, self.kind)
         attributes = self.attributes(Operation.CREATE, request, create_options, name=name, obj=obj)
         await self._mutate(attributes, obj)
         rest.parse_resource_version(obj["metadata"].pop("resourceVersion", ""))
-        rest.fill_system_fields(obj, now=self.clock.now())
+        preparation.fill_system_fields(obj, now=self.clock.now())
         if self.hooks.begin_create is not None:
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
         context = self.context(request) if self.hooks.check is None else await self._checked(request, obj, None)
-        rest.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
+        preparation.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
         await self._authorize_creation(request, name)
         await self.admission.validate(attributes)
 
@@ -290,7 +290,7 @@ class Store:
     async def _prepare_update(
         self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: Taken
     ) -> None:
-        rest.settle_namespace(new, request, self.kind)
+        preparation.settle_namespace(new, request, self.kind)
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._mutate(attributes, new)
         if self.strategy.has_generation:
@@ -299,7 +299,7 @@ class Store:
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
         context = self.context(request) if self.hooks.check is None else await self._checked(request, new, old)
-        rest.before_update(self.kind, self.strategy, request=request, new=new, old=old, context=context)
+        preparation.before_update(self.kind, self.strategy, request=request, new=new, old=old, context=context)
         self._keep_times(new, old)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):

@@ -9,7 +9,7 @@ is done to that state only.
 
 from dataclasses import dataclass, replace
 
-from registry import errors, rest
+from registry import errors, preparation, rest
 from registry.admission.interface import Chain, Operation
 from registry.core import pod_conditions
 from registry.core.pods_status import PodStatusStrategy
@@ -79,7 +79,7 @@ class EvictionREST:
         return EVICTION
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        rest.settle_namespace(obj, request, self.kind)
+        preparation.settle_namespace(obj, request, self.kind)
         attributes = self._pods.attributes(Operation.CREATE, request, options, name=name, obj=obj)
         attributes = replace(attributes, kind=EVICTION, subresource="eviction")
         await self._pods.admission.mutate(attributes)

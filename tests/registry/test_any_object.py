@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry import objects, rest, schema
+from registry import objects, preparation, schema
 from registry.access.users import ANONYMOUS
 from registry.config import Config
 from registry.errors import StatusError
@@ -64,9 +64,9 @@ def canonical(kind: Kind, obj: Object) -> Object:
 def create(kind: Kind, obj: Object) -> Object | None:
     """What is stored of a new object; None when it is refused."""
     request, context = request_of(kind)
-    rest.fill_system_fields(obj, now=NOW)
+    preparation.fill_system_fields(obj, now=NOW)
     try:
-        rest.before_create(kind, kind.strategy, request=request, obj=obj, context=context)
+        preparation.before_create(kind, kind.strategy, request=request, obj=obj, context=context)
     except StatusError:
         return None
     obj["metadata"]["resourceVersion"] = "1"
@@ -78,7 +78,7 @@ def update(kind: Kind, strategy: Strategy, new: Object, old: Object) -> Object:
     request, context = request_of(kind)
     new = canonical(kind, new) if strategy.has_generation else new
     new["metadata"] = {**old["metadata"], **new["metadata"]}
-    rest.before_update(kind, strategy, request=request, new=new, old=objects.clone(old), context=context)
+    preparation.before_update(kind, strategy, request=request, new=new, old=objects.clone(old), context=context)
     return canonical(kind, new)
 
 
