@@ -2,7 +2,8 @@
 
 Made once and kept in --cert-dir, so that a start costs no key and clients go on trusting the same CA. Knows files and
 X.509, no HTTP. Must hold: keys are readable by their owner alone; what is near its end, does not fit together or lacks
-a name is made anew; several processes with one directory agree on one CA; a file is there whole or not at all.
+a name is made anew; a serving certificate that another CA has signed is its owner's and stays; several processes with
+one directory agree on one CA; a file is there whole or not at all.
 """
 
 import fcntl
@@ -29,6 +30,8 @@ _CA_LIFE = timedelta(days=3650)
 _LIFE = timedelta(days=365)
 _RENEW_BEFORE = timedelta(days=30)
 _CLOCK_SKEW = timedelta(minutes=5)
+_CA_NAME = "aio-apiserver-ca@"
+_SERVER = "apiserver"
 ADMIN = "kubernetes-admin"
 
 
@@ -42,10 +45,14 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class Pki:
-    """All that the directory holds. `admin_token` is a bearer token for the same user as `admin`."""
+    """All that the directory holds. `admin_token` is a bearer token for the same user as `admin`.
+
+    `authority` is the certificate by which clients know the server.
+    """
 
     ca: KeyPair
     server: KeyPair
+    authority: Path
     admin: KeyPair
     admin_token: str
 
@@ -64,9 +71,13 @@ def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
     with _locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         ca = maker.ca()
-        server = maker.signed("apiserver", ca, _name("kube-apiserver"), hosts)
         admin = maker.signed("admin", ca, _name(ADMIN, MASTERS), ())
-        return Pki(maker.files("ca"), server, admin, maker.token("admin.token"))
+        server, authority = maker.files(_SERVER), maker.files("ca").certificate
+        if maker.has_foreign(_SERVER):
+            authority = server.certificate
+        else:
+            maker.signed(_SERVER, ca, _name("kube-apiserver"), hosts)
+        return Pki(maker.files("ca"), server, authority, admin, maker.token("admin.token"))
 
 
 class _Maker:
@@ -85,7 +96,7 @@ class _Maker:
         if found is not None and not self._is_ending(found.certificate):
             return found
         key = ec.generate_private_key(ec.SECP256R1())
-        name = _name(f"aio-apiserver-ca@{int(self._now.timestamp())}")
+        name = _name(f"{_CA_NAME}{int(self._now.timestamp())}")
         builder = (
             self._builder(name, name, key, life=_CA_LIFE)
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
@@ -94,6 +105,11 @@ class _Maker:
         made = _Signed(builder.sign(key, hashes.SHA256()), key)
         self._write("ca", made)
         return made
+
+    def has_foreign(self, name: str) -> bool:
+        """Whether somebody else has put a pair there."""
+        found = self._read(name)
+        return found is not None and _CA_NAME not in found.certificate.issuer.rfc4514_string()
 
     def signed(self, name: str, ca: _Signed, subject: x509.Name, hosts: Sequence[str]) -> KeyPair:
         """A certificate of the CA for a server (with hosts) or a client (without)."""

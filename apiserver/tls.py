@@ -47,7 +47,7 @@ def load_files(tls: ssl.SSLContext, settings: Settings, pki: Pki) -> None:
 
 def authority(settings: Settings, pki: Pki) -> Path:
     """What clients check the serving certificate with."""
-    return settings.tls_cert_file or pki.ca.certificate
+    return settings.tls_cert_file or pki.authority
 
 
 def hosts(settings: Settings) -> list[str]:

@@ -39,13 +39,13 @@ class Authority:
         )
         self.file = self._write(f"{name}.crt", _pem(self._certificate))
 
-    def issue(self, name: str, names: Sequence[str] = ()) -> CertificateFiles:
+    def issue(self, name: str, names: Sequence[str] = (), organizations: Sequence[str] = ()) -> CertificateFiles:
         """A certificate for loopback, and for other names, that serves as a server's and as a client's."""
         key = ec.generate_private_key(ec.SECP256R1())
         own = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         others = [x509.DNSName(one) for one in names]
         certificate = (
-            self._builder(_subject(name), key.public_key())
+            self._builder(_subject(name, organizations), key.public_key())
             .add_extension(x509.SubjectAlternativeName([*own, *others]), critical=False)
             .add_extension(x509.ExtendedKeyUsage(_USAGES), critical=False)
             .sign(self._key, hashes.SHA256())
@@ -76,8 +76,9 @@ class Authority:
         return path
 
 
-def _subject(name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+def _subject(name: str, organizations: Sequence[str] = ()) -> x509.Name:
+    groups = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, one) for one in organizations]
+    return x509.Name([*groups, x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _pem(certificate: x509.Certificate) -> bytes:
