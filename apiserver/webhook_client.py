@@ -33,8 +33,8 @@ from registry.schema.leaves import json_type
 from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
 from storage.stored_object import Object
 
-ServiceAddress = Callable[[str, str], Awaitable[str]]
-"""The address of a service (or its name outside), by its namespace and name. Raises WebhookFailed."""
+ServiceAddress = Callable[[str, str, int], Awaitable[str]]
+"""The address of a service (or its name outside), by its namespace, name and port. Raises WebhookFailed."""
 
 _HEADERS: Mapping[str, str] = {
     hdrs.CONTENT_TYPE: "application/json",
@@ -89,7 +89,7 @@ class WebhookClient:
         shown = f"{target.url}?timeout={seconds:g}s"
         try:
             if target.is_service:
-                await self._check_service(client["service"])
+                await self._check_service(client["service"], target.port)
             message = _Message(orjson.dumps(body), {**_HEADERS, **credential.headers()})
             status, media_type, answer = await self._post(target, shown, message, trust, seconds)
         except TimeoutError as exc:
@@ -100,9 +100,9 @@ class WebhookClient:
             raise WebhookFailed(webhook_words.of_status(status, media_type, answer), code=status)
         return _decoded(answer)
 
-    async def _check_service(self, service: Mapping[str, Any]) -> None:
+    async def _check_service(self, service: Mapping[str, Any], port: int) -> None:
         """A service that is not there is told as such, not as a name that nobody knows."""
-        await self._address_of(service["namespace"], service["name"])
+        await self._address_of(service["namespace"], service["name"], port)
 
     async def _post(
         self, target: _Target, url: str, message: _Message, trust: ssl.SSLContext, seconds: float
@@ -165,7 +165,7 @@ class _Services(AbstractResolver):
     async def resolve(self, host: str, port: int = 0, family: Any = 0) -> list[ResolveResult]:
         name, _, namespace = host.removesuffix(_SERVICE).partition(".")
         try:
-            address = await self._address_of(namespace, name)
+            address = await self._address_of(namespace, name, port)
         except WebhookFailed as exc:
             raise OSError(str(exc)) from exc
         if not _is_address(address):

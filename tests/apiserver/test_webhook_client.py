@@ -22,7 +22,7 @@ def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
 
 
-async def nowhere(namespace: str, name: str) -> str:
+async def nowhere(namespace: str, name: str, port: int) -> str:
     raise WebhookFailed(f'service "{name}" not found')
 
 
@@ -127,7 +127,7 @@ async def test_a_service_is_found_at_its_address_and_trusted_by_its_name(authori
     async def answer(request: web.BaseRequest) -> web.Response:
         return web.json_response({"host": request.host, "path": request.path})
 
-    async def local(namespace: str, name: str) -> str:
+    async def local(namespace: str, name: str, port: int) -> str:
         return "127.0.0.1"
 
     async with webhook(authority, answer, names=("hook.default.svc",)) as url, client_of(local) as client:
