@@ -32,6 +32,7 @@ class Background:
         self._settings = settings
         self._clock = clock
         self._prepare = prepare
+        self._shall_stop = threading.Event()
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._main, name="apiserver", daemon=True)
@@ -48,7 +49,8 @@ class Background:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def stop(self) -> None:
-        """Begin to end, and do not wait. Safe to call twice."""
+        """Begin to end, and do not wait. Safe to call twice, and before the loop is there."""
+        self._shall_stop.set()
         loop = self._loop
         if loop is not None:
             with suppress(RuntimeError):  # it ends by itself just now
@@ -71,6 +73,8 @@ class Background:
             self.ended.set_result(None)
 
     async def _serve(self) -> None:
+        if self._shall_stop.is_set():
+            self._stopping.set()
         try:
             running = await server.start(self._settings, clock=self._clock)
         except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
