@@ -31,7 +31,7 @@ def running(directory: Path, *flags: str) -> Iterator[Program]:
     with log.open("wb") as output:
         process = subprocess.Popen([*command, *flags], stdout=output, stderr=subprocess.STDOUT)
         try:
-            _wait_for(ready, process, log)
+            wait_for(ready, process, log)
             kubeconfig = directory / "admin.kubeconfig"
             found = re.search(r"server: (\S+)", kubeconfig.read_text())
             assert found is not None
@@ -41,7 +41,8 @@ def running(directory: Path, *flags: str) -> Iterator[Program]:
             process.wait(_DEADLINE_SECONDS)
 
 
-def _wait_for(ready: Path, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def wait_for(ready: Path, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Wait until a server has written its ready file."""
     deadline = time.monotonic() + _DEADLINE_SECONDS
     while not ready.exists():
         if process.poll() is not None or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The program as controller-runtime's envtest starts it: its flags, its files in --cert-dir, a certificate as its user."""
+"""The program as controller-runtime's envtest starts it: its flags, its files in --cert-dir, its administrator."""
 
 import asyncio
 import os
@@ -11,12 +11,12 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests import program
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member, Port
 
 _SECONDS = 20
-"""As long as envtest waits for a start and for an end."""
-_POLL_SECONDS = 0.05
+"""As long as envtest waits for an end."""
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,18 @@ def url(certificates: Path, administrator: ssl.SSLContext, tmp_path_factory: pyt
         "service-account-signing-key-file": certificates / "sa-signer.key",
         "service-cluster-ip-range": "10.0.0.0/24",
     }
-    with Member() as etcd:
-        flags["etcd-servers"] = etcd.endpoint
+    home = tmp_path_factory.mktemp("home")
+    ready, log = home / "ready", home / "log"
+    with Member() as etcd, log.open("wb") as output:
+        flags |= {"etcd-servers": etcd.endpoint, "ready-file": ready}
         process = subprocess.Popen(
             [Path(sys.executable).with_name("kube-apiserver"), *(f"--{name}={flags[name]}" for name in flags)],
-            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path_factory.mktemp("home"))},
+            env={"PATH": os.environ["PATH"], "HOME": str(home)},
+            stdout=output,
+            stderr=output,
         )
         try:
+            program.wait_for(ready, process, log)
             yield address
         finally:
             process.terminate()
@@ -73,22 +78,8 @@ def url(certificates: Path, administrator: ssl.SSLContext, tmp_path_factory: pyt
 
 @pytest.fixture
 async def client(url: str, administrator: ssl.SSLContext) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of the server, as soon as that is healthy."""
     async with aiohttp.ClientSession(url, connector=aiohttp.TCPConnector(ssl=administrator)) as session:
-        async with asyncio.timeout(_SECONDS):
-            while not await is_healthy(session):
-                await asyncio.sleep(_POLL_SECONDS)
         yield session
-
-
-async def is_healthy(session: aiohttp.ClientSession) -> bool:
-    try:
-        async with session.get("/healthz") as answer:
-            return answer.status == 200
-    except aiohttp.ClientConnectorCertificateError:
-        raise
-    except aiohttp.ClientConnectorError:
-        return False
 
 
 async def test_the_certificate_that_lies_in_the_directory_is_served_and_kept(
@@ -98,6 +89,11 @@ async def test_the_certificate_that_lies_in_the_directory_is_served_and_kept(
     served = await asyncio.to_thread(ssl.get_server_certificate, (host, int(port)))
 
     assert served.split() == (certificates / "apiserver.crt").read_text().split()
+
+
+async def test_it_says_that_it_is_healthy(client: aiohttp.ClientSession) -> None:
+    async with client.get("/healthz") as answer:
+        assert (answer.status, await answer.text()) == (200, "ok")
 
 
 async def test_a_client_of_its_authority_is_an_administrator(client: aiohttp.ClientSession) -> None:
