@@ -34,6 +34,7 @@ class GarbageCollector(Controller):
 
     name = "garbage-collector-controller"
     account = "generic-garbage-collector"
+    most_seconds_between_tries = 30.0
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)

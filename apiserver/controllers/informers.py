@@ -6,6 +6,7 @@ every write that controllers had made before; objects here belong to nobody and 
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import chain
 
 from apiserver.controllers.client import Place
 from apiserver.handlers.served import ServedPaths
@@ -54,8 +55,8 @@ class Informer:
         self._following = Following(_Served(served, place), read, self._changed)
         self._listeners: list[Listener] = []
         self._known: dict[str, Object] = {}
-        self._groups: dict[tuple[str, str], dict[str, Object]] = {}
-        """By namespace and by who controls them."""
+        self._groups: dict[str, dict[str, dict[str, Object]]] = {}
+        """By namespace and by the uid of who controls them."""
         self._awaited: dict[str, tuple[int, asyncio.Future[None]]] = {}
 
     @property
@@ -68,11 +69,10 @@ class Informer:
 
     def controlled_by(self, namespace: str, uid: str) -> Collection[Object]:
         """What an object controls; without a uid, what nobody does."""
-        return self._groups.get((namespace, uid), {}).values()
+        return self._groups.get(namespace, {}).get(uid, {}).values()
 
     def in_namespace(self, namespace: str) -> Iterator[Object]:
-        prefix = f"{namespace}/"
-        return (obj for key, obj in self._known.items() if key.startswith(prefix))
+        return chain.from_iterable(group.values() for group in self._groups.get(namespace, {}).values())
 
     def listen(self, listener: Listener) -> None:
         """Call it for what is there, and for every change from now on."""
@@ -117,15 +117,21 @@ class Informer:
 
     def _settle(self, key: str, before: Object | None, after: Object | None) -> None:
         if before is not None:
-            group = _group(before)
-            members = self._groups[group]
-            members.pop(key, None)
-            if not members:
-                del self._groups[group]
             del self._known[key]
+            self._forget(key, before)
         if after is not None:
             self._known[key] = after
-            self._groups.setdefault(_group(after), {})[key] = after
+            group = self._groups.setdefault(_namespace(after), {})
+            group.setdefault(controller_uid(after), {})[key] = after
+
+    def _forget(self, key: str, obj: Object) -> None:
+        namespace, uid = _namespace(obj), controller_uid(obj)
+        groups = self._groups[namespace]
+        del groups[uid][key]
+        if not groups[uid]:
+            del groups[uid]
+        if not groups:
+            del self._groups[namespace]
 
     def _arrived(self, key: str, after: Object | None) -> None:
         awaited = self._awaited.get(key)
@@ -134,8 +140,8 @@ class Informer:
             awaited[1].set_result(None)
 
 
-def _group(obj: Object) -> tuple[str, str]:
-    return obj["metadata"].get("namespace", ""), controller_uid(obj)
+def _namespace(obj: Object) -> str:
+    return str(obj["metadata"].get("namespace", ""))
 
 
 def _revision(obj: Object | None) -> int:

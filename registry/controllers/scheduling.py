@@ -1,7 +1,7 @@
 """Where a pod may run: node selectors and affinity, taints, room. Pure, and roughly what kube-scheduler does."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from registry.core.pod_resources import aggregate
@@ -74,7 +74,7 @@ def _meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     return compare(labels.get(expression["key"]), expression.get("values") or ())
 
 
-def _lacks(pod: Object, node: Object, there: Sequence[Object]) -> str:
+def _lacks(pod: Object, node: Object, there: Collection[Object]) -> str:
     allocatable = amounts.parsed((node.get("status") or {}).get("allocatable"))
     pods = allocatable.get("pods")
     if pods is not None and amounts.count(len(there) + 1).nanos > pods.nanos:
@@ -98,12 +98,12 @@ def keeps_away(pod: Object, node: Object) -> str:
     return reason
 
 
-def why_not(pod: Object, node: Object, there: Sequence[Object]) -> str:
+def why_not(pod: Object, node: Object, there: Collection[Object]) -> str:
     """Why a pod cannot run on a node with these pods; empty when it can."""
     return keeps_away(pod, node) or _lacks(pod, node, there)
 
 
-def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Sequence[Object]]) -> tuple[str, str]:
+def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collection[Object]]) -> tuple[str, str]:
     """The node for a pod: the emptiest of those that are possible; or nothing, and why."""
     reasons: Counter[str] = Counter()
     possible = []

@@ -32,13 +32,14 @@ class Scheduler(Controller):
         super().__init__(desk)
         self._on: dict[str, dict[str, Object]] = {}
         """The pods of each node, those included that are about to show there."""
+        self._unplaced: set[str] = set()
 
     def begin(self) -> None:
         self.act_as("system:kube-scheduler", manager="kube-scheduler")
         self._pods = self.follow(PODS, lambda pod: key_of(pod) if _is_mine(pod) else "")
         self._pods.listen(self._pod_changed)
         self._nodes = self.follow(NODES)
-        self._nodes.listen(lambda _key, _before, _after: self._look_at_all())
+        self._nodes.listen(lambda _key, _before, _after: self._look_again())
 
     def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
         node = self._node_of(key) if after is None or after["spec"].get("nodeName") else ""
@@ -46,27 +47,28 @@ class Scheduler(Controller):
         if after is not None and after["spec"].get("nodeName") and not podrules.is_finished(after):
             self._on.setdefault(after["spec"]["nodeName"], {})[key] = after
         elif node:
-            self._look_at_all()
+            self._look_again()
 
     def _node_of(self, key: str) -> str:
         """The node that a pod is on, or is about to show on."""
         return next((node for node, pods in self._on.items() if key in pods), "")
 
-    def _look_at_all(self) -> None:
-        """There may be room for somebody now."""
-        for key, pod in self._pods.items.items():
-            if _is_mine(pod):
-                self.queue.add(key)
+    def _look_again(self) -> None:
+        """There may be room now for those that had none."""
+        for key in self._unplaced:
+            self.queue.add(key)
+        self._unplaced.clear()
 
     async def reconcile(self, key: str) -> float | None:
         pod = self._pods.get(key)
         if pod is None or not _is_mine(pod) or self._node_of(key):
             return None
-        there = {name: list(pods.values()) for name, pods in self._on.items()}
+        there = {name: pods.values() for name, pods in self._on.items()}
         node, why = scheduling.choose(pod, self._nodes.items.values(), there)
         if node:
             await self._bind(pod, node)
         else:
+            self._unplaced.add(key)
             await self._tell(pod, why)
         return None
 
