@@ -129,8 +129,11 @@ def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document]) ->
 
 
 def _address(request: web.BaseRequest) -> str:
-    """Where this request has found the server."""
-    host, port = request.get_extra_info("sockname")[:2]
+    """Where this request has found the server. Raises ConnectionResetError when its client has gone already."""
+    address = request.get_extra_info("sockname")
+    if address is None:
+        raise ConnectionResetError("the client is gone")
+    host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
