@@ -1,12 +1,12 @@
 """Logs: what a kubelet has of a container's output, passed on as it comes."""
 
-from aiohttp import ClientPayloadError, web
+from aiohttp import web
 from multidict import CIMultiDict
 
 from apiserver import responses
 from apiserver.backends import Backends, Unreachable
 from apiserver.context import RequestContext
-from apiserver.handlers import forwarding
+from apiserver.handlers import forwarding, relaying
 from registry import errors
 from registry.errors import StatusError
 from registry.locations import Location
@@ -29,17 +29,7 @@ async def send(
             if answer.status not in _GOOD:
                 raise _refused(answer.status, (await answer.content.read(_MOST_READ)).decode(errors="replace"), context)
             response = web.StreamResponse(headers=responses.headers(context, _TEXT))
-            await context.started(response.status)
-            await response.prepare(request)
-            try:
-                async for chunk in answer.content.iter_any():
-                    await response.write(chunk)
-            except ClientPayloadError:
-                # What has been sent stays; the end of the connection tells that it is not all.
-                response.force_close()
-                return response
-            await response.write_eof()
-            return response
+            return await relaying.relay(request, context, answer, response)
     except Unreachable as exc:
         raise StatusError(f"Get {quote(url)}: {exc}") from exc
 

@@ -6,13 +6,13 @@ Must hold: a client is never sent where the proxied side believes to be; redirec
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit, urlunsplit
 
-from aiohttp import ClientPayloadError, hdrs, web
+from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from apiserver import responses
 from apiserver.backends import Backends, Unreachable
 from apiserver.context import RequestContext
-from apiserver.handlers import forwarding, tunnels
+from apiserver.handlers import forwarding, relaying, tunnels
 from registry.errors import ServiceUnavailable
 from registry.locations import Location
 
@@ -40,16 +40,7 @@ async def send(
             if hdrs.LOCATION in back:
                 back[hdrs.LOCATION] = _under(back[hdrs.LOCATION], location, raw_path)
             response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=back)
-            await context.started(answer.status)
-            await response.prepare(request)
-            try:
-                async for chunk in answer.content.iter_any():
-                    await response.write(chunk)
-            except ClientPayloadError:
-                response.force_close()
-                return response
-            await response.write_eof()
-            return response
+            return await relaying.relay(request, context, answer, response)
     except Unreachable as exc:
         raise ServiceUnavailable(f"error trying to reach service: {exc}") from exc
 
