@@ -64,8 +64,7 @@ class DaemonSetStrategy(Strategy):
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         if _template_generation(new) == _template_generation(old):
             return []
-        template, before = new["spec"]["template"], old["spec"]["template"]
-        return pod_warnings.template_warnings(template, "spec.template", old=before)
+        return pod_warnings.template_warnings(new["spec"]["template"], "spec.template")
 
 
 def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:

@@ -53,13 +53,12 @@ class CronJobStrategy(Strategy):
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         is_new = new["metadata"].get("generation") != old["metadata"].get("generation")
-        warnings = _warnings(new["spec"], old["spec"]) if is_new else []
+        warnings = _warnings(new["spec"]) if is_new else []
         return warnings + ([_ZONE_WARNING] if "TZ" in new["spec"].get("schedule", "") else [])
 
 
-def _warnings(spec: Object, old: Object | None = None) -> list[str]:
-    before = old["jobTemplate"]["spec"] if old else None
-    return jobs.spec_warnings(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", old=before)
+def _warnings(spec: Object) -> list[str]:
+    return jobs.spec_warnings(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
 
 
 def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:

@@ -73,21 +73,20 @@ class JobStrategy(Strategy):
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         if new["metadata"].get("generation") == old["metadata"].get("generation"):
             return []
-        return spec_warnings(new["spec"], "spec", old=old["spec"])
+        return spec_warnings(new["spec"], "spec")
 
     def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
         is_told = options.propagation_policy is not None or options.orphan_dependents is not None
         return [] if is_told else [_ORPHANS]
 
 
-def spec_warnings(spec: Object, path: str, *, old: Object | None = None) -> list[str]:
+def spec_warnings(spec: Object, path: str) -> list[str]:
     """What is said of a job that is accepted, or of what a cron job makes jobs of."""
     warnings = []
     is_many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MANY_AT_ONCE
     if job_validation.is_indexed(spec) and is_many:
         warnings.append(f"{path}: {_TOO_MANY}")
-    before = old["template"] if old else None
-    return warnings + pod_warnings.template_warnings(spec["template"], f"{path}.template", old=before)
+    return warnings + pod_warnings.template_warnings(spec["template"], f"{path}.template")
 
 
 def _validate(job: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:

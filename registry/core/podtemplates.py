@@ -36,7 +36,7 @@ class PodTemplateStrategy(Strategy):
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         if new["metadata"].get("generation") == old["metadata"].get("generation"):
             return []
-        return pod_warnings.template_warnings(new["template"], "template", old=old["template"])
+        return pod_warnings.template_warnings(new["template"], "template")
 
 
 PODTEMPLATES = Kind(

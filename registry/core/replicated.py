@@ -106,8 +106,7 @@ def warnings_on_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[s
     """The same for a change, if it makes a new generation."""
     if new["metadata"].get("generation") == old["metadata"].get("generation"):
         return []
-    template, before = new["spec"]["template"], old["spec"]["template"]
-    return pod_warnings.template_warnings(template, "spec.template", old=before)
+    return pod_warnings.template_warnings(new["spec"]["template"], "spec.template")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,8 +28,8 @@ _NEGATIVE_GRACE = "must be >= 0; negative values are invalid and will be treated
 Obj = Mapping[str, Any]
 
 
-def template_warnings(template: Obj | None, path: str, *, old: Obj | None = None) -> list[str]:
-    """The warnings for a template that stands at a path; those for the one that it replaces are told again."""
+def template_warnings(template: Obj | None, path: str) -> list[str]:
+    """The warnings for a template that stands at a path, whatever it replaces."""
     if template is None:
         return []
     return _warnings(template["spec"], template.get("metadata") or {}, f"{path}.", is_template=True)
