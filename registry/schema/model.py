@@ -112,10 +112,6 @@ class Node:
     def enum(self) -> tuple[Any, ...]:
         return tuple(self.schema.get("enum", ()))
 
-    @property
-    def group_version_kinds(self) -> tuple[Mapping[str, str], ...]:
-        return tuple(self.schema.get("x-kubernetes-group-version-kind", ()))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
