@@ -9,7 +9,9 @@ Must hold: what was started is stopped, whatever fails between; nothing outlives
 """
 
 import logging
+import socket
 import ssl
+import uuid
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -113,11 +115,18 @@ class Server:
             settings.controllers,
             self.parts.served,
             self.parts.clock,
+            identity=_identity(settings),
             authority=tls.authority(settings, self.pki).read_text(),
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
         )
         self._working.push_async_callback(manager.close)
         manager.start()
+
+
+def _identity(settings: Settings) -> str:
+    """Who this server is among those with the same storage: an embedded one is the same after each start."""
+    is_shared = settings.backend == "etcd3"
+    return f"{socket.gethostname()}_{uuid.uuid4() if is_shared else settings.data_dir.absolute()}"
 
 
 async def start(settings: Settings, *, clock: Clock | None = None) -> Server:

@@ -5,8 +5,6 @@ of them is left.
 """
 
 import asyncio
-import socket
-import uuid
 from collections.abc import Callable, Sequence
 
 from apiserver.controllers import names
@@ -30,15 +28,23 @@ _USER = UserInfo(name="system:kube-controller-manager")
 
 
 class Manager:
-    """Of one server. `simulated_nodes` is None without a light cluster."""
+    """Of one server, whose identity nobody else has. `simulated_nodes` is None without a light cluster."""
 
     def __init__(
-        self, given: Sequence[str], served: ServedPaths, clock: Clock, *, authority: str, simulated_nodes: int | None
+        self,
+        given: Sequence[str],
+        served: ServedPaths,
+        clock: Clock,
+        *,
+        identity: str,
+        authority: str,
+        simulated_nodes: int | None,
     ) -> None:
         self._names = names.enabled(given)
         self._simulated_nodes = simulated_nodes
         self._served = served
         self._clock = clock
+        self._identity = identity
         self._authority = authority
         self._tasks = Tasks()
 
@@ -56,8 +62,7 @@ class Manager:
     def _run(self, name: str, make: Make) -> None:
         """Run controllers whenever this server has the lease of that name."""
         client = Client(self._served, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
-        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
-        election = Election(client, self._clock, name=name, identity=identity)
+        election = Election(client, self._clock, name=name, identity=self._identity)
         self._tasks.spawn(election.run(lambda: self._lead(make)), name=name)
 
     async def _lead(self, make: Make) -> None:

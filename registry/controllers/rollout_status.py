@@ -10,6 +10,7 @@ from storage.stored_object import Object
 
 _NO_DEADLINE = 2**31 - 1
 _AVAILABLE = "NewReplicaSetAvailable"
+_PAUSED = "DeploymentPaused"
 _TIMED_OUT = "ProgressDeadlineExceeded"
 
 
@@ -39,8 +40,10 @@ class Progress:
         self._tell_availability(status)
         if self.deadline is None:
             conditions.remove(status, "Progressing")
-        elif is_observing:
-            self._tell_progress(status, before)
+        else:
+            self._tell_pause(status)
+            if is_observing:
+                self._tell_progress(status, before)
         self._tell_failure(status)
         return status
 
@@ -72,6 +75,14 @@ class Progress:
         else:
             text = "Deployment does not have minimum availability."
             self._put(status, "Available", "False", "MinimumReplicasUnavailable", text)
+
+    def _tell_pause(self, status: Object) -> None:
+        reason = (conditions.find(status, "Progressing") or {}).get("reason")
+        is_paused = bool(self.deployment["spec"].get("paused"))
+        if is_paused and reason not in (_PAUSED, _TIMED_OUT):
+            self._put(status, "Progressing", "Unknown", _PAUSED, "Deployment is paused")
+        elif not is_paused and reason == _PAUSED:
+            self._put(status, "Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed")
 
     def _tell_progress(self, status: Object, before: Object) -> None:
         present = conditions.find(status, "Progressing")
