@@ -5,7 +5,8 @@ hidden in context variables or on the request. Must hold: a context never change
 costs nothing. (A NamedTuple: four are made for each request, in half of the time that frozen dataclasses take.)
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import web
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from apiserver.streams import WatchStream
 
 
+NO_NOTES: Mapping[str, str] = MappingProxyType({})
+
+
 class RequestContext(NamedTuple):
     """What is known of a request. Filters fill it in the order of app.py.
 
@@ -30,7 +34,8 @@ class RequestContext(NamedTuple):
     path: decoded. user: ANONYMOUS until authentication has run. warnings: the one part that grows.
     flow: None until flow control has looked, and when there is nothing to know.
     fault: what goes wrong on purpose, for the answer to say. sink_of: what stands before the stream of a watch.
-    trail: the record of the request, from when it is known who asks; None when it is not recorded.
+    notes: what the record of the request begins with. trail: that record, once it is known who asks; None if there
+    is none.
     """
 
     audit_id: str
@@ -45,6 +50,7 @@ class RequestContext(NamedTuple):
     fault: str = ""
     sink_of: "SinkOf | None" = None
     trail: Trail | None = None
+    notes: Mapping[str, str] = NO_NOTES
 
     @property
     def annotate(self) -> Annotate:

@@ -56,6 +56,7 @@ class Auditor:
             received=self.clock.now() - (self.clock.monotonic() - context.received),
             is_long_running=info.is_long_running,
             reference=reference if info.is_resource else None,
+            annotations=dict(context.notes),
         )
 
     async def _tell(self, event: Event) -> bool:

@@ -18,7 +18,7 @@ from apiserver.context import Handler, RequestContext
 from apiserver.front_proxies import FrontProxies
 from apiserver.metrics.access import AccessMetrics
 from registry import errors
-from registry.access.authentication import BadToken, Tokens
+from registry.access.authentication import Authenticated, BadToken, Tokens
 from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
 from storage.clock import Clock
 
@@ -38,8 +38,9 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
         assert isinstance(connection, Connection)
         user = _certified_user(request, connection, access.front_proxies)
         try:
-            if user is None:
-                user = await _token_user(request, context, access.tokens)
+            if user is None and (found := await _token_user(request, context, access.tokens)) is not None:
+                user = found.user
+                context = context._replace(notes=found.annotations)
         except errors.Unauthorized:
             metrics.unauthenticated(clock.monotonic() - began, is_error=True)
             raise
@@ -75,7 +76,7 @@ def _certified_user(request: web.BaseRequest, connection: Connection, proxies: F
     return connection.certificate_user if user is None and proxies.is_user(connection) else user
 
 
-async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> UserInfo | None:
+async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> Authenticated | None:
     token = _header_token(request, context) or _web_socket_token(request)
     if not token:
         return None
@@ -86,7 +87,7 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
         raise errors.Unauthorized from None
     for warning in found.warnings:
         context.warnings.add(warning)
-    return found.user
+    return found
 
 
 def _header_token(request: web.BaseRequest, context: RequestContext) -> str:

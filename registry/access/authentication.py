@@ -5,7 +5,7 @@ with None and leaves it to the next, one that knows it and finds it bad raises B
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from registry.access.users import UserInfo, authenticated
@@ -15,11 +15,15 @@ INVALID = "invalid bearer token"
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """Whose token it is, for which of the audiences that were asked for, and what its user should hear."""
+    """Whose token it is, for which of the audiences that were asked for, and what its user should hear.
+
+    annotations: what the audit's record of a request with this token says of it.
+    """
 
     user: UserInfo
     audiences: Sequence[str] = ()
     warnings: Sequence[str] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 class BadToken(Exception):

@@ -3,6 +3,7 @@
 Pure. Must hold: what is written by `claims_of` is read by `BoundClaims.of`.
 """
 
+import math
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,6 +72,13 @@ def bound_of(claims: Claims) -> Bound:
         secret=_read(own.get("secret")),
         node=_read(own.get("node")),
     )
+
+
+def warned_after(claims: Claims) -> float:
+    """When a token should have been replaced by a newer one; never, if it does not say so."""
+    own = claims.get(_OWN)
+    when = own.get("warnafter") if isinstance(own, dict) else None
+    return when if isinstance(when, int | float) and when else math.inf
 
 
 def user_of(bound: Bound, claims: Claims) -> UserInfo:

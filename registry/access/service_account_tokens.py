@@ -10,7 +10,7 @@ from registry import errors
 from registry.access import jwts
 from registry.access.alive import Alive, Life
 from registry.access.authentication import Authenticated, BadToken
-from registry.access.service_account_claims import Bound, Claims, Reference, bound_of, user_of
+from registry.access.service_account_claims import Bound, Claims, Reference, bound_of, user_of, warned_after
 from registry.access.signing_keys import SigningKeys
 from registry.access.users import UserInfo
 from registry.core.nodes import NODES
@@ -23,6 +23,9 @@ from registry.quoting import quote
 from storage.clock import Clock
 
 _MOST_REMEMBERED = 4096
+_LEGACY = "authentication.k8s.io/legacy-token"
+_STALE = "authentication.k8s.io/stale-token"
+"""What the audit's records say of tokens that should be replaced."""
 _INVALIDATED = "service account token has been invalidated"
 
 
@@ -81,7 +84,16 @@ class ServiceAccountTokens:
         if not common:
             detail = f"token audiences {quoted(held)} is invalid for the target audiences {quoted(audiences)}"
             raise BadToken(detail)
-        return Authenticated(await self._user(claims), common)
+        return Authenticated(await self._user(claims), common, annotations=self._annotations(claims))
+
+    def _annotations(self, claims: Claims) -> Mapping[str, str]:
+        """That a token has no audience, and for how long it should not be used any more."""
+        subject = str(claims.get("sub", ""))
+        annotations = {} if jwts.audiences_of(claims) else {_LEGACY: subject}
+        late = int(self._clock.now()) - warned_after(claims)
+        if late > 0:
+            annotations[_STALE] = f"subject: {subject}, seconds after warning threshold: {int(late)}"
+        return annotations
 
     async def _user(self, claims: Claims) -> UserInfo:
         now = self._clock.now()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from registry.access import signing_keys
 from registry.access.service_account_claims import Bound, claims_of
@@ -11,6 +12,13 @@ ISSUER = "https://kubernetes.default.svc"
 WARN_ONLY_SECONDS = 3607
 """The life of the tokens that pods get; where it is extended, what outlives it is only told."""
 _EXTENDED_SECONDS = 365 * 24 * 3600
+
+
+class Issued(NamedTuple):
+    """A token, and what its credential is known by, which is no secret."""
+
+    token: str
+    identifier: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +34,7 @@ class TokenIssuer:
     max_seconds: int = 0
     extends: bool = True
 
-    async def issue(self, bound: Bound, *, audiences: Sequence[str], now: int, seconds: int) -> str:
+    async def issue(self, bound: Bound, *, audiences: Sequence[str], now: int, seconds: int) -> Issued:
         """A token. Raises OSError or ValueError when the keys are not what they should be."""
         warn_after = 0
         is_own = all(audience in self.own_audiences for audience in audiences)
@@ -36,4 +44,4 @@ class TokenIssuer:
         claims = claims_of(
             bound, issuer=self.issuers[0], audiences=audiences, now=now, seconds=seconds, warn_after=warn_after
         )
-        return (await self.keys.get()).sign(claims)
+        return Issued((await self.keys.get()).sign(claims), claims["jti"])

@@ -23,6 +23,7 @@ from registry.validation.field import FieldError
 from registry.view import typed
 from storage.stored_object import Object
 
+_ISSUED = "authentication.kubernetes.io/issued-credential-id"
 TOKENREQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
 _DEFAULT_SECONDS = 3600
@@ -64,10 +65,11 @@ class TokenREST:
         seconds = self._limited(request, obj["spec"])
         audiences = obj["spec"]["audiences"]
         try:
-            token = await self._issuer.issue(bound, audiences=audiences, now=int(now), seconds=seconds)
+            issued = await self._issuer.issue(bound, audiences=audiences, now=int(now), seconds=seconds)
         except (OSError, ValueError) as exc:
             raise errors.InternalError(f"failed to generate token: {exc}") from exc
-        obj["status"] = {"token": token, "expirationTimestamp": timestamp(now + seconds)}
+        request.annotate(_ISSUED, f"JTI={issued.identifier}")
+        obj["status"] = {"token": issued.token, "expirationTimestamp": timestamp(now + seconds)}
         kind = self._types.type_for(TOKENREQUEST.group, TOKENREQUEST.version, TOKENREQUEST.kind)
         return kind.canonical(typed(TOKENREQUEST, obj))
 

@@ -156,6 +156,20 @@ async def test_policies_of_admission_and_pod_security_leave_notes(tmp_path: Path
     )
 
 
+async def test_tokens_that_are_given_out_are_known_by_what_is_no_secret(tmp_path: Path) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    rules = "rules: [{level: Metadata, resources: [{resources: [serviceaccounts/token]}]}]\n"
+    async with running(tmp_path / "data", **written(tmp_path, rules)) as started:
+        await send(started, accounts, {"metadata": {"name": "jane"}})
+        made = await send(started, f"{accounts}/jane/token", {"spec": {}})
+        review = {"spec": {"token": made.json["status"]["token"]}}
+        known = await send(started, "/apis/authentication.k8s.io/v1/tokenreviews", review)
+
+    extra = known.json["status"]["user"]["extra"]
+    issued = events(tmp_path)[-1]["annotations"]["authentication.kubernetes.io/issued-credential-id"]
+    assert extra["authentication.kubernetes.io/credential-id"] == [issued]
+
+
 async def test_a_request_that_cannot_be_recorded_is_refused_if_that_is_wanted(tmp_path: Path) -> None:
     rules = "rules: [{level: Metadata}]\n"
     flags = {**written(tmp_path, rules), "audit_log_mode": "blocking-strict", "audit_log_path": Path("/dev/full")}

@@ -16,7 +16,7 @@ from registry.access.authentication import BadToken, KnownTokens, TokenAuthentic
 from registry.access.bootstrap_tokens import BootstrapTokens
 from registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
-from registry.access.service_account_claims import Bound, Reference
+from registry.access.service_account_claims import Bound, Reference, claims_of
 from registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
 from registry.access.signing_keys import SigningKeys, VerifyingKey
 from registry.access.token_issuer import ISSUER, TokenIssuer
@@ -60,7 +60,8 @@ def secret(name: str, namespace: str, data: dict[str, str], **more: Any) -> dict
 
 async def issued(clock: ManualClock, *, seconds: int = 3600, audiences: tuple[str, ...] = OWN, **bound: Any) -> str:
     whose = Bound(namespace="ns", account=Reference("bot", "sa-1"), **bound)
-    return await TokenIssuer(keys=KEYS).issue(whose, audiences=audiences, now=int(clock.now()), seconds=seconds)
+    issuer = TokenIssuer(keys=KEYS)
+    return (await issuer.issue(whose, audiences=audiences, now=int(clock.now()), seconds=seconds)).token
 
 
 def verifying(factory: StorageFactory, clock: ManualClock) -> ServiceAccountTokens:
@@ -126,9 +127,9 @@ async def test_a_token_of_another_key_is_refused(
 ) -> None:
     mine = SigningKeys(lambda: signing_keys.of(key))
     bound = Bound(namespace="ns", account=Reference("bot", "sa-1"))
-    token = await TokenIssuer(keys=mine).issue(bound, audiences=OWN, now=int(clock.now()), seconds=3600)
+    made = await TokenIssuer(keys=mine).issue(bound, audiences=OWN, now=int(clock.now()), seconds=3600)
 
-    assert await refused(verifying(factory, clock), token) == "invalid signature, no keys found"
+    assert await refused(verifying(factory, clock), made.token) == "invalid signature, no keys found"
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256"])
@@ -351,3 +352,23 @@ async def test_all_that_is_wrong_with_a_token_is_told(factory: StorageFactory, c
     assert found.user.groups == ("system:authenticated",)
     assert await refused(tokens, "letmein", ("vault",)) == "invalid bearer token"
     assert (await refused(tokens, await issued(clock), ("x",))).startswith("[invalid bearer token, token audiences")
+
+
+async def test_a_token_that_should_have_been_replaced_is_noted(factory: StorageFactory, clock: ManualClock) -> None:
+    bound = Bound(namespace="ns", account=Reference("bot", "sa-1"))
+    now = int(clock.now())
+    claims = claims_of(bound, issuer=ISSUER, audiences=OWN, now=now, seconds=600, warn_after=60)
+    token = (await KEYS.get()).sign(claims)
+    tokens = verifying(factory, clock)
+
+    early = await tokens.authenticate(token, OWN)
+    clock.advance(70)
+    late = await tokens.authenticate(token, OWN)
+
+    assert early is not None
+    assert late is not None
+    assert early.annotations == {}
+    assert late.annotations == {
+        "authentication.k8s.io/stale-token": "subject: system:serviceaccount:ns:bot, "
+        "seconds after warning threshold: 10"
+    }
