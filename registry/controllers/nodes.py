@@ -1,7 +1,14 @@
 """What a node that is not there looks like. Pure."""
 
+from collections.abc import Container
+from ipaddress import ip_address, ip_network
+
 from storage.stored_object import Object
 
+_POD_NETWORK = ip_address("10.128.0.0")
+_ADDRESSES = 1024
+"""How many each node has for its pods."""
+_NODE_NETWORK = ip_address("172.16.0.1")
 MARK = "simulate.aio-apiserver/node"
 """The annotation of nodes whose pods are simulated."""
 _AMOUNTS = {"cpu": "32", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "1000"}
@@ -22,7 +29,7 @@ def make(number: int) -> Object:
     """A new node."""
     name = name_of(number)
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
-    cidr = f"10.{244 + number // 256}.{number % 256}.0/24"
+    cidr = f"{_POD_NETWORK + number * _ADDRESSES}/22"
     return {
         "metadata": {"name": name, "labels": labels, "annotations": {MARK: "true"}},
         "spec": {"podCIDR": cidr, "podCIDRs": [cidr]},
@@ -39,10 +46,15 @@ def address(node: Object) -> str:
     return next((str(one["address"]) for one in addresses if one["type"] == "InternalIP"), "")
 
 
-def pod_address(node: Object, number: int) -> str:
-    """The address of so many-th pod of a node; after 250 they come again."""
-    network = str(node["spec"].get("podCIDR") or "10.244.0.0/24").rpartition(".")[0]
-    return f"{network}.{2 + number % 250}"
+def free_address(node: Object, taken: Container[str], start: int) -> str:
+    """An address for a pod, the first one that is free from a number on; the last one tried when none is."""
+    network = ip_network(node["spec"].get("podCIDR") or f"{_POD_NETWORK}/22")
+    address = ""
+    for number in range(start, start + network.num_addresses):
+        address = str(network[2 + number % (network.num_addresses - 3)])
+        if address not in taken:
+            break
+    return address
 
 
 def is_ready(node: Object) -> bool:
@@ -67,7 +79,7 @@ def status(number: int, version: str, *, now: str) -> Object:
             for kind, value, reason, message in _CONDITIONS
         ],
         "addresses": [
-            {"type": "InternalIP", "address": f"10.128.{number // 250}.{1 + number % 250}"},
+            {"type": "InternalIP", "address": str(_NODE_NETWORK + number)},
             {"type": "Hostname", "address": name_of(number)},
         ],
         "nodeInfo": {

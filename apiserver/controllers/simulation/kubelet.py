@@ -1,5 +1,7 @@
 """The kubelet of nodes that are not there: pods start, run, end and go, by the rules in their annotations."""
 
+from collections import Counter
+
 from apiserver.controllers.client import key_of
 from apiserver.controllers.controller import Controller, Desk
 from apiserver.controllers.places import NODES, PODS
@@ -19,12 +21,16 @@ class Kubelet(Controller):
         self._seen: dict[str, float] = {}
         """Since when a pod is here, by its uid."""
         self._ending: dict[str, float] = {}
-        self._addresses: dict[str, int] = {}
-        """How many pods a node has had."""
+        self._addresses: dict[str, str] = {}
+        """The addresses of pods, by their uids."""
+        self._taken: set[str] = set()
+        self._given: Counter[str] = Counter()
+        """How many addresses a node has given."""
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
         self._pods = self.follow(PODS, lambda pod: key_of(pod) if pod["spec"].get("nodeName") else "")
+        self._pods.listen(self._pod_changed)
         self._nodes = self.follow(NODES)
         self._nodes.listen(lambda _key, before, _after: self._look_at_all() if before is None else None)
 
@@ -42,7 +48,6 @@ class Kubelet(Controller):
         if podrules.is_ending(pod):
             return await self._end(pod)
         if podrules.is_finished(pod):
-            self._seen.pop(pod["metadata"]["uid"], None)
             return None
         return await self._live(pod, node)
 
@@ -68,18 +73,40 @@ class Kubelet(Controller):
     def _address(self, pod: Object, node: Object) -> str:
         if pod["spec"].get("hostNetwork"):
             return nodes.address(node)
-        if (pod.get("status") or {}).get("podIP"):
-            return str(pod["status"]["podIP"])
-        name = node["metadata"]["name"]
-        number = self._addresses[name] = self._addresses.get(name, -1) + 1
-        return nodes.pod_address(node, number)
+        uid, name = pod["metadata"]["uid"], node["metadata"]["name"]
+        if uid not in self._addresses:
+            address = nodes.free_address(node, self._taken, self._given[name])
+            self._given[name] += 1
+            self._keep(uid, address)
+        return self._addresses[uid]
+
+    def _keep(self, uid: str, address: str) -> None:
+        self._addresses[uid] = address
+        self._taken.add(address)
+
+    def _pod_changed(self, _key: str, before: Object | None, after: Object | None) -> None:
+        uid, uid_before = _uid(after), _uid(before)
+        if uid_before != uid:
+            self._taken.discard(self._addresses.pop(uid_before, ""))
+            self._seen.pop(uid_before, None)
+            self._ending.pop(uid_before, None)
+        if address := _address_of(after):
+            self._keep(uid, address)
 
     async def _end(self, pod: Object) -> float | None:
-        uid = pod["metadata"]["uid"]
         left = rules_of(pod).stop - self._age(pod, self._ending)
         if left > 0:
             return left
         await self.client.delete(PODS, pod, grace=0)
-        self._ending.pop(uid, None)
-        self._seen.pop(uid, None)
         return None
+
+
+def _address_of(pod: Object | None) -> str:
+    """The address of a pod that has one of its own."""
+    if pod is None or pod["spec"].get("hostNetwork"):
+        return ""
+    return str((pod.get("status") or {}).get("podIP", ""))
+
+
+def _uid(pod: Object | None) -> str:
+    return str(pod["metadata"]["uid"]) if pod is not None else ""
