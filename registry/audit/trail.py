@@ -153,7 +153,7 @@ class Trail:
 
 def micro_time(when: float) -> str:
     """A time with its microseconds."""
-    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _user(user: UserInfo) -> Object:
