@@ -18,17 +18,14 @@ def advertised(settings: Settings, port: int) -> Advertised:
 
 
 def _address(settings: Settings, version: int) -> str:
-    """The first of what is set and what the machine's routes say; empty when nobody else can reach it."""
+    """The first that may stand in an endpoint: what is set, and then what the machine's routes say; or none."""
     candidates = (settings.advertise_address, settings.bind_address, _routed_address(version))
-    for candidate in candidates:
-        if candidate and not ip_address(candidate).is_unspecified:
-            return candidate if _is_reachable(candidate) else ""
-    return ""
+    return next((candidate for candidate in candidates if candidate and _is_presentable(candidate)), "")
 
 
-def _is_reachable(address: str) -> bool:
+def _is_presentable(address: str) -> bool:
     parsed = ip_address(address)
-    return not (parsed.is_loopback or parsed.is_link_local or parsed.is_multicast)
+    return not (parsed.is_unspecified or parsed.is_loopback or parsed.is_link_local or parsed.is_multicast)
 
 
 def _routed_address(version: int) -> str:
