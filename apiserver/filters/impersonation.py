@@ -40,14 +40,14 @@ def with_impersonation(handler: Handler, impersonator: Impersonator) -> Handler:
             return await handler(request, context)
         attributes = attributes_of(context.user, context.info, context.query)
         try:
-            user = await impersonator.impersonate(wanted, attributes)
+            found = await impersonator.impersonate(wanted, attributes)
         except errors.Forbidden as refusal:
             response = responses.error(request, context, refusal)
             response.headers[responses.NOSNIFF] = "nosniff"
             return response
         if context.trail is not None:
-            context.trail.impersonated = user
-        return await handler(request, context._replace(user=user))
+            context.trail.impersonated = found
+        return await handler(request, context._replace(user=found.user))
 
     return impersonating
 

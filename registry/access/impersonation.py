@@ -7,6 +7,7 @@ whoever is impersonated is exactly who was asked about; system:masters is reache
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from registry.access.authorizer import Attributes, Authorizer
 from registry.access.refusals import forbidden
@@ -82,6 +83,13 @@ _MODES = (
 )
 
 
+class Impersonated(NamedTuple):
+    """As whom a request is carried out. constraint: the verb of the narrow mode that allowed it, if it was one."""
+
+    user: UserInfo
+    constraint: str = ""
+
+
 class Impersonator:
     """Decides for one server."""
 
@@ -89,7 +97,7 @@ class Impersonator:
         self._authorizer = authorizer
         self._remembered: dict[str, _Mode] = {}
 
-    async def impersonate(self, wanted: UserInfo, attributes: Attributes) -> UserInfo:
+    async def impersonate(self, wanted: UserInfo, attributes: Attributes) -> Impersonated:
         """The user as whom the request is carried out. Raises Forbidden with what the first mode lacked."""
         first: Forbidden | None = None
         for mode in self._modes_for(attributes.user):
@@ -101,7 +109,7 @@ class Impersonator:
                 first = first or exc
                 continue
             self._remember(attributes.user, mode)
-            return found
+            return Impersonated(found, mode.verb if mode.name else "")
         assert first is not None
         raise first
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from registry.access.impersonation import Impersonated
 from registry.access.users import UserInfo
 from registry.audit.levels import Level, Stage
 from registry.audit.policy import Recording
@@ -48,7 +49,7 @@ class Trail:
     received: float
     is_long_running: bool
     reference: dict[str, str] | None = None
-    impersonated: UserInfo | None = None
+    impersonated: Impersonated | None = None
     status: Object | None = None
     annotations: dict[str, str] = field(default_factory=dict)
     last_stage: Stage = Stage.RESPONSE_COMPLETE
@@ -127,6 +128,7 @@ class Trail:
         return orjson.Fragment(orjson.dumps(value))
 
     def _event(self, stage: Stage) -> Event:
+        other = self.impersonated
         at = self.received if stage is Stage.REQUEST_RECEIVED else self.clock.now()
         event: dict[str, Any] = {
             "kind": "Event",
@@ -137,7 +139,8 @@ class Trail:
             "requestURI": self.uri,
             "verb": self.verb,
             "user": _user(self.user),
-            "impersonatedUser": _user(self.impersonated) if self.impersonated is not None else None,
+            "impersonatedUser": _user(other.user) if other is not None else None,
+            "authenticationMetadata": _constraint(other) if other is not None else None,
             "sourceIPs": self.source_ips,
             "userAgent": self.user_agent,
             "objectRef": _reference(self.reference) if self.reference is not None else None,
@@ -164,6 +167,10 @@ def _user(user: UserInfo) -> Object:
         "extra": {key: list(values) for key, values in sorted(user.extra.items())},
     }
     return {name: value for name, value in shown.items() if value}
+
+
+def _constraint(other: Impersonated) -> Object:
+    return {"impersonationConstraint": other.constraint} if other.constraint else {}
 
 
 _ORDER = ("resource", "namespace", "name", "uid", "apiGroup", "apiVersion", "resourceVersion", "subresource")

@@ -45,7 +45,7 @@ def listing(user: UserInfo) -> Attributes:
 
 
 async def impersonated(deciding: Deciding, wanted: UserInfo, user: UserInfo = ROBOT) -> UserInfo:
-    return await Impersonator(deciding).impersonate(wanted, listing(user))
+    return (await Impersonator(deciding).impersonate(wanted, listing(user))).user
 
 
 async def test_who_may_impersonate_a_user_becomes_that_user_alone() -> None:
@@ -102,7 +102,7 @@ async def test_a_narrow_mode_is_for_the_requests_that_it_names() -> None:
     with pytest.raises(Forbidden) as refusal:
         await impersonator.impersonate(UserInfo(name="jane"), listing(ROBOT)._replace(verb="delete"))
 
-    assert found.name == "jane"
+    assert (found.user.name, found.constraint) == ("jane", "impersonate:user-info")
     assert "cannot impersonate-on:user-info:delete resource" in refusal.value.message
 
 

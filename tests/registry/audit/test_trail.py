@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
+from registry.access.impersonation import Impersonated
 from registry.access.users import UserInfo
 from registry.audit import lines
 from registry.audit.levels import Level, Stage
@@ -119,11 +120,12 @@ async def test_stages_can_be_left_out() -> None:
 async def test_the_text_of_an_event_is_kube_apiservers() -> None:
     told = Told()
     begun = trail(told, Recording(Level.METADATA))
-    begun.impersonated = UserInfo(name="jane")
+    begun.impersonated = Impersonated(UserInfo(name="jane"), "impersonate:user-info")
     begun.coded(201)
 
     await begun.reach(Stage.RESPONSE_COMPLETE)
 
+    assert told.events[0]["authenticationMetadata"] == {"impersonationConstraint": "impersonate:user-info"}
     assert lines.text(told.events[0]) == (
         '2023-11-14T22:13:20.5Z AUDIT: id="id" stage="ResponseComplete" ip="::1" method="create" user="alice" '
         'groups="\\"devs\\"" as="jane" asgroups="<lookup>" user-agent="curl \\"x\\"" namespace="a" '
