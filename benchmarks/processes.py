@@ -72,12 +72,14 @@ def ceiling(directory: Path, *, pod: bytes, pods: bytes) -> Iterator[Serving]:
 
 @contextmanager
 def _running(name: str, command: Sequence[str], ready: Path) -> Iterator[Serving]:
+    log = ready.with_suffix(".log")
     begun = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with log.open("wb") as errors:
+        process = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL, stderr=errors)
     try:
         while not ready.exists():
             if process.poll() is not None or time.perf_counter() - begun > _PATIENCE:
-                raise RuntimeError(f"the {name} does not start: exit code {process.poll()}")
+                raise RuntimeError(f"the {name} does not start: {log.read_text()}")
             time.sleep(_PAUSE)
         seconds = time.perf_counter() - begun
         yield Serving(name, ready.read_text().strip(), process.pid, seconds)
