@@ -41,7 +41,7 @@ async def sent_patch(context: RequestContext, text: bytes) -> None:
     if trail is None or not trail.has_request:
         return
     try:
-        trail.requested(orjson.loads(text))
+        trail.patched(orjson.loads(text))
     except orjson.JSONDecodeError:
         await _sent_yaml(context, text)
 
@@ -52,7 +52,7 @@ async def _sent_yaml(context: RequestContext, text: bytes) -> None:
         document = await asyncio.to_thread(yaml.read, text)
     except ValueError:
         return
-    context.trail.requested(orjson.loads(document.json))
+    context.trail.patched(orjson.loads(document.json))
 
 
 def answered_json(context: RequestContext, body: bytes) -> None:

@@ -87,9 +87,14 @@ class Trail:
                 self.reference[name] = metadata[name]
 
     def requested(self, value: Object) -> None:
-        """Keep what the client has sent, if that is recorded."""
+        """Keep the object that the client has sent, if that is recorded."""
         if self.has_request:
             self._request = self._kept(value)
+
+    def patched(self, patch: Any) -> None:
+        """Keep the patch that the client has sent, as it is, if that is recorded."""
+        if self.has_request:
+            self._request = orjson.Fragment(orjson.dumps(patch))
 
     def answered(self, value: Object) -> None:
         """Keep what the client is answered, if that is recorded."""

@@ -67,7 +67,15 @@ async def test_a_write_is_recorded_with_its_bodies_and_the_decision(tmp_path: Pa
             Content_Type="application/merge-patch+json",
         )
 
-    created, patched = events(tmp_path)
+        await send(
+            started,
+            f"{CONFIGMAPS}/c",
+            [{"op": "remove", "path": "/data"}],
+            method="PATCH",
+            Content_Type="application/json-patch+json",
+        )
+
+    created, patched, stepped = events(tmp_path)
     bare = answer.json
     del bare["metadata"]["managedFields"]
     assert (created["auditID"], created["stage"], created["verb"]) == ("one", "ResponseComplete", "create")
@@ -78,6 +86,7 @@ async def test_a_write_is_recorded_with_its_bodies_and_the_decision(tmp_path: Pa
     assert created["responseStatus"] == {"metadata": {}, "code": 201}
     assert created["annotations"]["authorization.k8s.io/decision"] == "allow"
     assert (patched["requestObject"], patched["verb"]) == ({"data": {"k": "w"}}, "patch")
+    assert stepped["requestObject"] == [{"op": "remove", "path": "/data"}]
 
 
 async def test_of_secrets_nothing_but_metadata_is_recorded(tmp_path: Path) -> None:
