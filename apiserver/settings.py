@@ -214,7 +214,8 @@ class Settings(BaseModel):
         False,
         "Whether to simulate nodes, a scheduler and the lives of pods. Annotations of a pod say how it fares: "
         "simulate.aio-apiserver/phase is Running, Succeeded, Failed, CrashLoopBackOff, ImagePullBackOff, NotReady or "
-        "Pending; simulate.aio-apiserver/delay, run and stop are how long it takes to start, to end and to stop.",
+        "Pending; simulate.aio-apiserver/delay, run and stop are how long it takes to start, to end and to stop; "
+        "simulate.aio-apiserver/exit-code is that of containers that fail.",
     )
     simulate_nodes: Count = _flag(_LOCAL, 1, "How many nodes --simulate has.")
     write_kubeconfig: Path | None = _flag(

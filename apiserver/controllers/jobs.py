@@ -28,6 +28,7 @@ class JobController(PodOwner):
         if jobs.is_over(job) or job["metadata"].get("deletionTimestamp"):
             await self._untrack(pods)
             return None
+        await self._untrack(found.ignored)
         now = self.desk.clock.now()
         end = jobs.outcome(found, now=now)
         pause = jobs.pause(found, pods, now=now)

@@ -6,7 +6,7 @@ left.
 
 from typing import Any
 
-from registry.controllers import conditions, jobs
+from registry.controllers import conditions, indexes, jobs
 from registry.core.pod_conditions import is_ready
 from storage.stored_object import Object
 
@@ -22,7 +22,7 @@ def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int
     if not active:
         del told["active"]
     if jobs.is_indexed(found.job):
-        told["completedIndexes"] = jobs.indexes_text(found.done_indexes)
+        told["completedIndexes"] = indexes.text(found.done_indexes)
     _tell_suspension(told, found.job, now=now)
     if end is not None:
         _put(told, end.target, end, now=now)
@@ -55,7 +55,7 @@ def settled(status: Object, end: jobs.Outcome | None, *, now: str) -> Object:
     for name in ("succeeded", "failed"):
         total = int(told.get(name) or 0) + len(waiting.get(name, ()))
         if name == "succeeded" and "completedIndexes" in told:
-            total = len(jobs.indexes(told["completedIndexes"]))
+            total = len(indexes.parse(told["completedIndexes"]))
         if total:
             told[name] = total
     if end is not None and not told.get("active") and not told.get("terminating"):

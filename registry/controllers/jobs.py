@@ -7,7 +7,7 @@ Must hold: no pod counts twice; what a job has said of its end once stays.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from registry.controllers import conditions, pods
+from registry.controllers import conditions, indexes, job_policies, pods
 from storage.stored_object import Object
 
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -35,26 +35,6 @@ def index_of(pod: Object) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def indexes(text: str) -> set[int]:
-    """The numbers in a list such as 1,3-5."""
-    found: set[int] = set()
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
-
-
-def indexes_text(numbers: Iterable[int]) -> str:
-    """The list of some numbers."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
 @dataclass(slots=True)
 class Count:
     """What a look at the pods of a job has found."""
@@ -65,6 +45,10 @@ class Count:
     succeeded: list[Object] = field(default_factory=list)
     """Those that are to be counted now."""
     failed: list[Object] = field(default_factory=list)
+    ignored: list[Object] = field(default_factory=list)
+    """Those that failed, which the job does not mind."""
+    why_failed: str = ""
+    """Why the failure of one pod ends the job."""
 
     @property
     def status(self) -> Object:
@@ -94,7 +78,7 @@ class Count:
         now = {index_of(pod) for pod in self.succeeded}
         return {
             one
-            for one in indexes(self.status.get("completedIndexes", "")) | now
+            for one in indexes.parse(self.status.get("completedIndexes", "")) | now
             if one is not None and one < completions
         }
 
@@ -104,13 +88,17 @@ def count(job: Object, owned: Iterable[Object]) -> Count:
     found = Count(job)
     known = found.status.get("uncountedTerminatedPods") or {}
     counted = {*known.get("succeeded", ()), *known.get("failed", ())}
-    for pod in owned:
+    every = list(owned)
+    found.why_failed = job_policies.failure(job, every)
+    for pod in every:
         is_tracked = TRACKING in (pod["metadata"].get("finalizers") or ())
         is_new = is_tracked and pod["metadata"]["uid"] not in counted
         if pods.is_active(pod):
             found.active.append(pod)
         elif pods.phase(pod) == "Succeeded":
             found.succeeded += [pod] if is_new else []
+        elif job_policies.is_ignored(job, pod):
+            found.ignored.append(pod)
         elif pods.is_finished(pod) or _counts_as_failed(job):
             found.failed += [pod] if is_new else []
         if pods.is_ending(pod) and not pods.is_finished(pod):
@@ -143,11 +131,15 @@ def outcome(found: Count, *, now: float) -> Outcome | None:
         said = conditions.find(status, target)
         if said is not None and said["status"] == "True":
             return Outcome(kind, said.get("reason", ""), said.get("message", ""))
+    if found.why_failed:
+        return Outcome("Failed", "PodFailurePolicy", found.why_failed)
     if found.failures > _backoff_limit(job) or _restarts_too_often(found):
         return Outcome("Failed", "BackoffLimitExceeded", _FAILED_TEXT)
     left = seconds_left(job, now=now)
     if left is not None and left <= 0:
         return Outcome("Failed", "DeadlineExceeded", _LATE_TEXT)
+    if enough := job_policies.success(job, frozenset(found.done_indexes)):
+        return Outcome("Complete", "SuccessPolicy", enough)
     return Outcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
 
 

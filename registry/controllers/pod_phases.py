@@ -3,7 +3,8 @@
 `simulate.aio-apiserver/phase` is how it ends up: Running, Succeeded, Failed, CrashLoopBackOff, ImagePullBackOff,
 Pending or NotReady; without it pods run, and those that do not restart succeed. `simulate.aio-apiserver/delay` is the
 time before it starts, `simulate.aio-apiserver/run` the time that it runs before it comes to its end,
-`simulate.aio-apiserver/stop` the time that it takes to stop: durations such as 3s.
+`simulate.aio-apiserver/stop` the time that it takes to stop: durations such as 3s. `simulate.aio-apiserver/exit-code`
+is that of containers that fail, 1 if it is not said.
 """
 
 from dataclasses import dataclass
@@ -26,14 +27,16 @@ class Rules:
     delay: float
     run: float
     stop: float
+    exit_code: int
 
 
 def rules_of(pod: Object) -> Rules:
     """The rules of a pod; what cannot be read counts as not said."""
     annotations = pod["metadata"].get("annotations") or {}
     usual = "Running" if pod["spec"].get("restartPolicy", "Always") == "Always" else "Succeeded"
-    times = (_duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
-    return Rules(annotations.get(PREFIX + "phase") or usual, *times)
+    delay, run, stop = (_duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
+    code = annotations.get(PREFIX + "exit-code", "")
+    return Rules(annotations.get(PREFIX + "phase") or usual, delay, run, stop, int(code) if code.isdecimal() else 1)
 
 
 def _duration(text: str) -> float:
@@ -123,11 +126,11 @@ class Life:
         told.update({"imageID": _IMAGE_ID, "containerID": container_id})
         started = self._since(before, "running", "startedAt")
         if state in _ENDS:
-            ended = _ended(state, started, self._since(before, "terminated", "finishedAt"), container_id)
+            ended = self._ended(state, started, self._since(before, "terminated", "finishedAt"), container_id)
             return {**told, "ready": state == "Succeeded" and not before.get("ready"), "state": {"terminated": ended}}
         if state == "CrashLoopBackOff":
             waiting = {"reason": state, "message": f"back-off restarting failed container {name}"}
-            ended = before.get("lastState") or {"terminated": _ended("Failed", started, self.now, container_id)}
+            ended = before.get("lastState") or {"terminated": self._ended("Failed", started, self.now, container_id)}
             return {
                 **told,
                 "restartCount": max(1, told["restartCount"]),
@@ -137,6 +140,16 @@ class Life:
         is_ready = state == "Running"
         return {**told, "ready": is_ready, "started": True, "state": {"running": {"startedAt": started}}}
 
+    def _ended(self, state: str, started: str, finished: str, container_id: str) -> Object:
+        is_fine = state == "Succeeded"
+        return {
+            "exitCode": 0 if is_fine else rules_of(self.pod).exit_code,
+            "reason": "Completed" if is_fine else "Error",
+            "startedAt": started,
+            "finishedAt": finished,
+            "containerID": container_id,
+        }
+
     def _since(self, before: Object, state: str, member: str) -> str:
         shown = before.get("state") or {}
         times = shown.get(state) or shown.get("terminated") or {}
@@ -144,14 +157,3 @@ class Life:
 
 
 _PHASES = {"CrashLoopBackOff": "Running", "NotReady": "Running", "ImagePullBackOff": "Pending"}
-
-
-def _ended(state: str, started: str, finished: str, container_id: str) -> Object:
-    is_fine = state == "Succeeded"
-    return {
-        "exitCode": 0 if is_fine else 1,
-        "reason": "Completed" if is_fine else "Error",
-        "startedAt": started,
-        "finishedAt": finished,
-        "containerID": container_id,
-    }

@@ -1,4 +1,4 @@
-from registry.controllers import finished_jobs, job_reports, jobs
+from registry.controllers import finished_jobs, indexes, job_reports, jobs
 from registry.controllers.jobs import INDEX, TRACKING, Count
 from storage.stored_object import Object
 from tests.registry.controllers.making import CLOCK, NOW, obj, pod, template
@@ -100,8 +100,8 @@ def test_each_index_is_done_once() -> None:
 
 
 def test_indexes_are_written_as_ranges() -> None:
-    assert jobs.indexes_text({7, 1, 2, 3, 5}) == "1-3,5,7"
-    assert jobs.indexes("1-3,5,7") == {1, 2, 3, 5, 7}
+    assert indexes.text({7, 1, 2, 3, 5}) == "1-3,5,7"
+    assert indexes.parse("1-3,5,7") == {1, 2, 3, 5, 7}
 
 
 def test_the_pod_of_an_index_knows_it() -> None:
@@ -130,3 +130,42 @@ def test_a_finished_job_goes_when_its_time_is_over() -> None:
 
     assert finished_jobs.seconds_left(job, now=CLOCK + 30) == 60.0
     assert finished_jobs.seconds_left(job, now=CLOCK + 100) == 0.0
+
+
+def _failed(code: int) -> Object:
+    made = _pod("a", "Failed")
+    made["status"]["containerStatuses"] = [{"name": "a", "state": {"terminated": {"exitCode": code}}}]
+    return made
+
+
+def test_a_failure_policy_ends_a_job_or_forgives() -> None:
+    exit_codes = {"operator": "In", "values": [42]}
+    rules = [
+        {"action": "FailJob", "onExitCodes": exit_codes},
+        {"action": "Ignore", "onExitCodes": {**exit_codes, "values": [1]}},
+    ]
+    job = _job(podFailurePolicy={"rules": rules})
+
+    end = jobs.outcome(_count(job, _failed(42)), now=CLOCK)
+    forgiven = _count(job, _failed(1))
+
+    assert end is not None
+    assert (end.reason, end.message) == (
+        "PodFailurePolicy",
+        "Container a for pod default/a failed with exit code 42 matching FailJob rule at index 0",
+    )
+    assert (forgiven.failures, len(forgiven.ignored)) == (0, 1)
+    assert _count(job, _failed(3)).failures == 1
+
+
+def test_a_success_policy_is_content_with_some_indexes() -> None:
+    policy = {"rules": [{"succeededIndexes": "0-1"}, {"succeededCount": 3}]}
+    job = _job(completions=9, completionMode="Indexed", successPolicy=policy)
+
+    assert jobs.outcome(_count(job, _pod("a", "Succeeded", index=0)), now=CLOCK) is None
+
+    job["status"] = {"completedIndexes": "4-6"}
+    end = jobs.outcome(_count(job), now=CLOCK)
+
+    assert end is not None
+    assert (end.kind, end.reason, end.message) == ("Complete", "SuccessPolicy", "Matched rules at index 1")

@@ -1,0 +1,23 @@
+"""Numbers written as ranges: 1,3-5. Pure."""
+
+from collections.abc import Iterable
+
+
+def parse(given: str) -> set[int]:
+    """The numbers in a list such as 1,3-5."""
+    found: set[int] = set()
+    for part in filter(None, given.split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def text(numbers: Iterable[int]) -> str:
+    """The list of some numbers."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
