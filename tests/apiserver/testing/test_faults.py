@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from apiserver.request_info import resolve
+from apiserver.settings import Settings
 from apiserver.testing import Server, rules
 from apiserver.testing.client import Client, Refused
 from apiserver.testing.faults import Faults
@@ -179,3 +180,8 @@ def test_rules_that_make_no_sense_are_refused() -> None:
         rule(fault="latency")
     with pytest.raises(ValueError, match="the body"):
         rules.parse(b"- {fault: nothing}", "the body")
+
+
+def test_faults_need_a_server_for_testing() -> None:
+    with pytest.raises(ValidationError, match="--testing-faults needs --testing"):
+        Settings(testing_faults=Path("faults.yaml"))
