@@ -57,7 +57,14 @@ class Election:
         finally:
             leading.cancel()
             (outcome,) = await asyncio.gather(leading, return_exceptions=True)
-            logger.info("%s leads no more: %s: %r", self._identity, self._name, outcome)
+            failure = outcome if isinstance(outcome, Exception) else None
+            logger.log(
+                logging.ERROR if failure else logging.INFO,
+                "%s leads no more: %s",
+                self._identity,
+                self._name,
+                exc_info=failure,
+            )
 
     async def _try(self) -> bool:
         """Take or renew the lease; whether this server holds it now."""
