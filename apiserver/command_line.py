@@ -46,6 +46,8 @@ def _kind_of(field: FieldInfo) -> Kind:
         return Kind.BOOL
     if field.annotation is int:
         return Kind.INT
+    if field.annotation is float:
+        return Kind.FLOAT
     return Kind.LIST if str(field.annotation).startswith("tuple") else Kind.STRING
 
 
@@ -59,6 +61,8 @@ def _shown(default: Any, kind: Kind) -> str:
         return f"[{','.join(map(str, default))}]"
     if kind is Kind.BOOL:
         return "true"
+    if kind is Kind.FLOAT:
+        return f"{default:g}"
     return f'"{default}"' if kind is Kind.STRING else str(default)
 
 
@@ -77,6 +81,8 @@ def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
 def _reason(kind: Kind, error: str, text: str) -> str:
     if kind is Kind.INT and error.startswith("int_"):
         return f"strconv.ParseInt: parsing {quote(text)}: invalid syntax"
+    if kind is Kind.FLOAT and error.startswith("float_"):
+        return f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax"
     if kind is Kind.BOOL:
         return f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
     return ""

@@ -22,6 +22,7 @@ class Kind(Enum):
     STRING = "string"
     BOOL = "bool"
     INT = "int"
+    FLOAT = "float"
     DURATION = "duration"
     IP = "ip"
     LIST = "strings"

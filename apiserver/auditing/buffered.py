@@ -5,6 +5,7 @@ the end everything that was taken goes on, within a bound.
 """
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Buffered:
         self._timer: asyncio.Task[None] | None = None
         self._work = Tasks()
         self._sending = Tasks()
-        self._sent: set[asyncio.Task[None]] = set()
+        self._under_way: dict[asyncio.Task[None], list[Event]] = {}
         self._left, self._left_at = float(batching.burst), clock.monotonic()
         self._worker = self._work.spawn(self._run(), name="audit batches")
 
@@ -67,10 +68,11 @@ class Buffered:
         try:
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 await asyncio.wait({self._worker})
-                while self._sent:
-                    await asyncio.wait(set(self._sent))
+                while self._under_way:
+                    await asyncio.wait(self._under_way)
         except TimeoutError:
-            self._troubles.tell("buffered", "audit backend shut down", list(self._waiting))
+            sent = itertools.chain.from_iterable(self._under_way.values())
+            self._troubles.tell("buffered", "audit backend shut down", [*sent, *self._waiting])
         await self._work.close()
         await self._sending.close()
         await self._backend.close()
@@ -103,8 +105,8 @@ class Buffered:
             await self._backend.process(batch)
             return
         task = self._sending.spawn(self._process(batch), name="audit batch")
-        self._sent.add(task)
-        task.add_done_callback(self._sent.discard)
+        self._under_way[task] = batch
+        task.add_done_callback(self._under_way.pop)
 
     async def _process(self, batch: list[Event]) -> None:
         await self._backend.process(batch)

@@ -135,3 +135,30 @@ def test_settings_never_change() -> None:
 def test_admission_plugins_are_named_as_they_are_and_once(arguments: list[str], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         of(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--audit-log-format=xml"], "must be one of legacy, json"),
+        (["--audit-log-maxage=-1"], "greater than or equal to 0"),
+        (["--audit-webhook-mode=never"], "must be one of batch, blocking, blocking-strict"),
+        (
+            ["--audit-log-truncate-max-batch-size=10"],
+            r"invalid audit truncate log max batch size 10, must be greater than max event size \(102400\)",
+        ),
+        (
+            ["--audit-log-batch-throttle-enable", "--audit-log-batch-throttle-burst=1"],
+            "invalid audit batch log throttle qps 0.0, must be a positive number",
+        ),
+    ],
+)
+def test_an_audit_that_makes_no_sense_is_refused(arguments: list[str], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        of(*arguments)
+
+
+def test_rates_have_fractions() -> None:
+    with pytest.raises(UsageError, match="ParseFloat: parsing"):
+        of("--audit-webhook-batch-throttle-qps=x")
+    assert of("--audit-webhook-batch-throttle-qps=2.5").audit_webhook_batch_throttle_qps == 2.5
