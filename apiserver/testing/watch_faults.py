@@ -22,6 +22,7 @@ from storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 _OF_EVENTS = frozenset({Fault.DELAY, Fault.DUPLICATE})
+ANNOTATION = "testing.apiserver/"
 TOO_OLD = "The resourceVersion for the provided watch is too old."
 
 
@@ -120,7 +121,7 @@ class FaultyStream:
 
 
 def log(active: Active, context: RequestContext) -> None:
-    """Say what goes wrong on purpose."""
+    """Say what goes wrong on purpose, here and in the audit."""
     info = context.info
     place = "/".join(filter(None, (info.namespace, info.resource, info.name, info.subresource)))
     logger.warning(
@@ -131,3 +132,4 @@ def log(active: Active, context: RequestContext) -> None:
         context.user.name,
         context.audit_id,
     )
+    context.annotate(f"{ANNOTATION}{active.rule.id}", active.rule.fault.value)

@@ -1,4 +1,5 @@
 import http.client
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,17 @@ def test_rules_that_make_no_sense_are_refused() -> None:
 def test_faults_need_a_server_for_testing() -> None:
     with pytest.raises(ValidationError, match="--testing-faults needs --testing"):
         Settings(testing_faults=Path("faults.yaml"))
+
+
+def test_faults_stand_in_the_audit(tmp_path: Path) -> None:
+    policy, log = tmp_path / "policy.yaml", tmp_path / "audit.log"
+    policy.write_text("{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}")
+
+    with Server(audit_policy_file=policy, audit_log_path=str(log)) as server, server.client() as client:
+        server.inject("throttle", id="full", resource="configmaps")
+        with pytest.raises(Refused):
+            names(client)
+
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    marked = [event for event in events if event.get("annotations", {}).get("testing.apiserver/full") == "throttle"]
+    assert [event["stage"] for event in marked] == ["ResponseComplete"]
