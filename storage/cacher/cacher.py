@@ -63,7 +63,7 @@ class Cacher:
         self._resource = resource
         self._clock = clock = clock or SystemClock()
         self._tasks = tasks = Tasks()
-        self._fanout = Fanout(resource.triggers, clock, on_slow=lambda watcher: self._feeder.slow_down(watcher))
+        self._fanout = Fanout(resource.triggers, clock, tasks, on_slow=lambda watcher: self._feeder.slow_down(watcher))
         self._cache = WatchCache(clock, self._fanout, resource.triggers)
         self._gate = Gate(self._cache.mark, clock)
         self._feeder = Feeder(self._cache, self._fanout, clock, tasks)

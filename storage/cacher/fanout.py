@@ -1,7 +1,9 @@
 """Fanout: from changes to the sinks of all watchers that see them.
 
 Changes that come within one turn of the event loop go out together: each is matched once a group, and each group gets
-one WatchBatch, which its members share with the bytes in it. A long queue goes out in several turns.
+one WatchBatch, which its members share with the bytes in it. A long queue goes out in several turns. Behind a turn that
+was long, because it had many watchers to serve, there is a rest of the same length: writers come through, and what they
+write meanwhile goes out together.
 
 Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518, the
 next one sends the rest. A watcher that has everything up to 900 already (it read the state) waits until `position` is
@@ -24,22 +26,30 @@ from storage.cacher.watermark import Watermark
 from storage.clock import Clock
 from storage.errors import Corrupt, StorageError
 from storage.interface import WatchBatch, WatchEvent
+from storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
+
+_SHORTEST_REST = 0.001
+_LONGEST_REST = 0.05
 
 
 class Fanout:
     """Delivers to watchers. `on_slow` takes over a watcher that does not keep up, from its own revision on."""
 
-    def __init__(self, triggers: Sequence[str], clock: Clock, on_slow: Callable[[CacheWatcher], None]) -> None:
+    def __init__(
+        self, triggers: Sequence[str], clock: Clock, tasks: Tasks, on_slow: Callable[[CacheWatcher], None]
+    ) -> None:
         self.position = Watermark()
         self.watchers: set[CacheWatcher] = set()
         self._clock = clock
+        self._tasks = tasks
         self._on_slow = on_slow
         self._groups = Groups(triggers)
         self._queue: deque[Change] = deque()
         self._newest = 0
         self._is_scheduled = False
+        """A turn is to come, or what follows one."""
         self._deliveries = 0
         self._batches = 0
         self._failed_sinks = 0
@@ -183,11 +193,29 @@ class Fanout:
 
     def _schedule(self) -> None:
         self._is_scheduled = True
-        asyncio.get_running_loop().call_soon(self._flush_scheduled)
+        asyncio.get_running_loop().call_soon(self._take_turn)
 
-    def _flush_scheduled(self) -> None:
-        self._is_scheduled = False
+    def _take_turn(self) -> None:
+        begun = self._clock.monotonic()
         self.flush()
+        asyncio.get_running_loop().call_soon(self._end_turn, begun)  # sinks write at the end of a turn
+
+    def _end_turn(self, begun: float) -> None:
+        seconds = self._clock.monotonic() - begun
+        if seconds < _SHORTEST_REST:
+            self._go_on()
+        else:
+            self._tasks.spawn(self._rest(min(seconds, _LONGEST_REST)), name="rest behind a turn")
+
+    async def _rest(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._queue:
+            self._take_turn()
+        else:
+            self._is_scheduled = False
 
     def _fall_back(self, watcher: CacheWatcher, revision: int) -> None:
         if watcher.is_ended:

@@ -40,7 +40,9 @@ class Parts:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.tasks = Tasks()
-        self.fanout = Fanout(WIDGETS.triggers, self.clock, on_slow=lambda watcher: self.feeder.slow_down(watcher))
+        self.fanout = Fanout(
+            WIDGETS.triggers, self.clock, self.tasks, on_slow=lambda watcher: self.feeder.slow_down(watcher)
+        )
         self.cache = WatchCache(self.clock, self.fanout, WIDGETS.triggers)
         self.feeder = Feeder(self.cache, self.fanout, self.clock, self.tasks)
         self.cache.replace([], 10)

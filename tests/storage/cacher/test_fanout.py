@@ -34,7 +34,7 @@ async def test_changes_of_one_turn_go_out_in_one_batch(parts: Parts) -> None:
     await a_turn()
 
     assert [len(batch.events) for batch in sink.batches] == [3]
-    assert sink.revisions == [11, 12, 13]
+    assert [len(batch.events) for batch in sink.batches] == [1, 2]
 
 
 async def test_watchers_of_the_same_share_their_batches_and_bytes(parts: Parts) -> None:
@@ -169,6 +169,28 @@ async def test_a_long_queue_goes_out_in_several_turns(parts: Parts) -> None:
 
     assert positions == [10 + MAX_STEPS, 10 + 2 * MAX_STEPS, 10 + len(keys)]
     assert sink.revisions == list(range(11, 11 + len(keys)))
+
+
+async def test_behind_a_turn_that_took_long_what_comes_is_collected_for_as_long(parts: Parts) -> None:
+    class Busy(Sink):
+        def deliver(self, batch: WatchBatch) -> None:
+            super().deliver(batch)
+            parts.clock.advance(0.02)
+
+    sink = Busy()
+    parts.watch(sink)
+    parts.write_keys(11, "default/a")
+    await a_turn()
+    parts.write_keys(12, "default/b")
+    await a_turn()
+    parts.write_keys(13, "default/c")
+    await a_turn()
+    before = list(sink.revisions)
+    parts.clock.advance(0.02)
+    await a_turn()
+
+    assert before == [11]
+    assert [len(batch.events) for batch in sink.batches] == [1, 2]
 
 
 async def test_who_joins_within_a_long_queue_sees_every_change_once(parts: Parts) -> None:
