@@ -35,6 +35,14 @@ class RequestParser:
         """How many bytes the present request lacks: none where a request ends; `_UNKNOWN` once that is not sure."""
 
     def feed_data(self, data: bytes) -> Fed:
+        if 0 < self._body_to_come < len(data):  # who is answered early goes on before the body is read
+            body, rest = data[: self._body_to_come], data[self._body_to_come :]
+            before, _, _ = self._feed(body)
+            messages, is_upgraded, tail = self._feed(rest)
+            return [*before, *messages], is_upgraded, tail
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> Fed:
         try:
             fed: Fed = self._parser.feed_data(data)
         except BadHttpMethod:
@@ -59,7 +67,7 @@ class RequestParser:
 def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]], to_come: int) -> int:
     """What is lacking when the data are read: known for more of a body, and for one request that begins with them."""
     if to_come:
-        return max(to_come - len(data), _UNKNOWN) if not begun else _UNKNOWN
+        return to_come - len(data) if not begun else _UNKNOWN
     end = data.find(_END_OF_HEAD)
     if len(begun) != 1 or end < 0:
         return _UNKNOWN
