@@ -5,35 +5,37 @@ content and opens nothing. Must hold: frozen; a Settings that exists makes sense
 """
 
 import os
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from apiserver import port_range
+from apiserver import settings_checks
 from apiserver.controllers import names as controller_names
 from apiserver.flags import Kind
+from apiserver.setting_types import (
+    Address,
+    CacheSizes,
+    Count,
+    Duration,
+    Network,
+    Overrides,
+    Port,
+    Ports,
+    Positive,
+    Rate,
+    Strings,
+    each_of,
+    one_of,
+)
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
-from registry import durations
 from registry.access import token_issuer
 from registry.admission import plugins
-from registry.quoting import quote
-from storage import codec, lease_manager, servers_overrides
-from storage.errors import InvalidOptions
+from storage import codec, lease_manager
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
-_LEAST_EXPIRATION = 3600.0
-_FLAGS_OF_MODES = frozenset(
-    {
-        "authorization_mode",
-        "authorization_webhook_config_file",
-        "authorization_webhook_version",
-        "authorization_webhook_cache_authorized_ttl",
-        "authorization_webhook_cache_unauthorized_ttl",
-    }
-)
 OIDC_ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
 AUDIT_FORMATS = ("legacy", "json")
 AUDIT_MODES = ("batch", "blocking", "blocking-strict")
@@ -44,74 +46,6 @@ _AUDIT_MODE = (
 )
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
-
-
-def _one_of(*allowed: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if text and text not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return text
-
-    return AfterValidator(check)
-
-
-def _each_of(*allowed: str) -> AfterValidator:
-    def check(texts: tuple[str, ...]) -> tuple[str, ...]:
-        for text in texts:
-            if text not in allowed:
-                raise ValueError(f"{text} is not one of {', '.join(allowed)}")
-        return texts
-
-    return AfterValidator(check)
-
-
-def _address(text: str) -> str:
-    return str(ip_address(text)) if text else ""
-
-
-def _seconds(value: Any) -> Any:
-    return durations.parse(value) if isinstance(value, str) else value
-
-
-def _cache_sizes(settings: tuple[str, ...]) -> tuple[str, ...]:
-    for setting in settings:
-        resource, _, size = setting.partition("#")
-        if not resource or not size.isdecimal():
-            raise ValueError(f"{setting} is not of the format resource[.group]#size")
-    return settings
-
-
-def _overrides(settings: tuple[str, ...]) -> tuple[str, ...]:
-    for setting in settings:
-        try:
-            servers_overrides.parse(setting)
-        except InvalidOptions as exc:
-            raise ValueError(str(exc)) from exc
-    return settings
-
-
-Duration = Annotated[float, BeforeValidator(_seconds), Field(ge=0), Kind.DURATION]
-Address = Annotated[str, AfterValidator(_address), Kind.IP]
-Port = Annotated[int, Field(ge=0, le=65535)]
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(gt=0)]
-Rate = Annotated[float, Field(ge=0)]
-Strings = tuple[str, ...]
-
-
-def _network(value: Any) -> Any:
-    return ip_network(value, strict=False) if isinstance(value, str) else value
-
-
-Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]
-
-
-def _ports(value: str) -> str:
-    port_range.parse(value)
-    return value
-
-
-Ports = Annotated[str, AfterValidator(_ports)]
 
 
 def _flag(group: str, default: Any, description: str, *, shorthand: str = "", shown: str = "") -> Any:
@@ -132,7 +66,6 @@ _AUDITING = "Auditing"
 _LOGS = "Logs"
 _FEATURES = "Features"
 _MISC = "Misc"
-_OF_KUBELETS = ("kubelet_client_certificate", "kubelet_client_key")
 _LOCAL = "Local"
 
 
@@ -234,7 +167,7 @@ class Settings(BaseModel):
     etcd_certfile: Path | None = _flag(_ETCD, None, "SSL certification file used to secure etcd communication.")
     etcd_keyfile: Path | None = _flag(_ETCD, None, "SSL key file used to secure etcd communication.")
     etcd_prefix: str = _flag(_ETCD, "/registry", "The prefix to prepend to all resource paths in etcd.")
-    etcd_servers_overrides: Annotated[Strings, AfterValidator(_overrides)] = _flag(
+    etcd_servers_overrides: Overrides = _flag(
         _ETCD,
         (),
         "Per-resource etcd servers overrides, comma separated. The individual override format: group/resource#servers, "
@@ -243,13 +176,13 @@ class Settings(BaseModel):
     etcd_compaction_interval: Duration = _flag(
         _ETCD, 300.0, "The interval of compaction requests. If 0, the compaction request from apiserver is disabled."
     )
-    storage_backend: Annotated[str, _one_of(*STORAGE_BACKENDS)] = _flag(
+    storage_backend: Annotated[str, one_of(*STORAGE_BACKENDS)] = _flag(
         _ETCD,
         "",
         f"The storage backend for persistence: {', '.join(STORAGE_BACKENDS)}.",
         shown="etcd3 with --etcd-servers, else sqlite",
     )
-    storage_media_type: Annotated[str, _one_of(*codec.BY_MEDIA_TYPE)] = _flag(
+    storage_media_type: Annotated[str, one_of(*codec.BY_MEDIA_TYPE)] = _flag(
         _ETCD,
         codec.MSGPACK.media_type,
         f"The media type to use to store objects in storage: {', '.join(codec.BY_MEDIA_TYPE)}. All of them are read.",
@@ -267,7 +200,7 @@ class Settings(BaseModel):
         _ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )
     watch_cache: bool = _flag(_ETCD, True, "Enable watch caching in the apiserver.")
-    watch_cache_sizes: Annotated[Strings, AfterValidator(_cache_sizes)] = _flag(
+    watch_cache_sizes: CacheSizes = _flag(
         _ETCD,
         (),
         "Watch cache size settings for some resources (pods, nodes, etc.), comma separated. The individual setting "
@@ -302,10 +235,10 @@ class Settings(BaseModel):
     tls_private_key_file: Path | None = _flag(
         _SERVING, None, "File containing the x509 private key matching --tls-cert-file."
     )
-    tls_min_version: Annotated[str, _one_of(*TLS_VERSIONS)] = _flag(
+    tls_min_version: Annotated[str, one_of(*TLS_VERSIONS)] = _flag(
         _SERVING, "VersionTLS12", f"Minimum TLS version supported: {', '.join(TLS_VERSIONS)}."
     )
-    tls_cipher_suites: Annotated[Strings, _each_of(*CIPHERS)] = _flag(
+    tls_cipher_suites: Annotated[Strings, each_of(*CIPHERS)] = _flag(
         _SERVING,
         (),
         "Comma-separated list of cipher suites for the server; those of TLS 1.3 are always on. If omitted, OpenSSL's "
@@ -399,7 +332,7 @@ class Settings(BaseModel):
         "File with webhook configuration for token authentication in kubeconfig format. The API server will query the "
         "remote service to determine authentication for bearer tokens.",
     )
-    authentication_token_webhook_version: Annotated[str, _one_of("v1", "v1beta1")] = _flag(
+    authentication_token_webhook_version: Annotated[str, one_of("v1", "v1beta1")] = _flag(
         _AUTHENTICATION,
         "v1beta1",
         "The API version of the authentication.k8s.io TokenReview to send to and expect from the webhook.",
@@ -460,7 +393,7 @@ class Settings(BaseModel):
         "A key=value pair that describes a required claim in the ID Token. If set, the claim is verified to be present "
         "in the ID Token with a matching value. Repeat this flag to specify multiple claims.",
     )
-    oidc_signing_algs: Annotated[Strings, _each_of(*OIDC_ALGORITHMS)] = _flag(
+    oidc_signing_algs: Annotated[Strings, each_of(*OIDC_ALGORITHMS)] = _flag(
         _AUTHENTICATION,
         ("RS256",),
         "Comma-separated list of allowed JOSE asymmetric signing algorithms. JWTs with a supported 'alg' header values "
@@ -509,7 +442,7 @@ class Settings(BaseModel):
         "File with webhook configuration in kubeconfig format, used with --authorization-mode=Webhook. The API server "
         "will query the remote service to determine access on the API server's secure port.",
     )
-    authorization_webhook_version: Annotated[str, _one_of("v1", "v1beta1")] = _flag(
+    authorization_webhook_version: Annotated[str, one_of("v1", "v1beta1")] = _flag(
         _AUTHORIZATION,
         "v1beta1",
         "The API version of the authorization.k8s.io SubjectAccessReview to send to and expect from the webhook.",
@@ -520,7 +453,7 @@ class Settings(BaseModel):
     authorization_webhook_cache_unauthorized_ttl: Duration = _flag(
         _AUTHORIZATION, 30.0, "The duration to cache 'unauthorized' responses from the webhook authorizer."
     )
-    authorization_mode: Annotated[Strings, _each_of(*AUTHORIZATION_MODES)] = _flag(
+    authorization_mode: Annotated[Strings, each_of(*AUTHORIZATION_MODES)] = _flag(
         _AUTHORIZATION,
         ("RBAC",),
         f"Ordered list of plug-ins to do authorization on secure port: {', '.join(AUTHORIZATION_MODES)}.",
@@ -562,13 +495,13 @@ class Settings(BaseModel):
         None,
         "If set, all requests coming to the apiserver will be logged to this file. '-' means standard out.",
     )
-    audit_log_format: Annotated[str, _one_of(*AUDIT_FORMATS)] = _flag(
+    audit_log_format: Annotated[str, one_of(*AUDIT_FORMATS)] = _flag(
         _AUDITING,
         "json",
         'Format of saved audits. "legacy" indicates 1-line text format for each event. "json" indicates structured '
         "json format.",
     )
-    audit_log_version: Annotated[str, _one_of("audit.k8s.io/v1")] = _flag(
+    audit_log_version: Annotated[str, one_of("audit.k8s.io/v1")] = _flag(
         _AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to log."
     )
     audit_log_maxage: Count = _flag(
@@ -585,7 +518,7 @@ class Settings(BaseModel):
         "The maximum size in megabytes of the audit log file before it gets rotated. 0 disables rotation.",
     )
     audit_log_compress: bool = _flag(_AUDITING, False, "If set, the rotated log files will be compressed using gzip.")
-    audit_log_mode: Annotated[str, _one_of(*AUDIT_MODES)] = _flag(_AUDITING, "blocking", _AUDIT_MODE)
+    audit_log_mode: Annotated[str, one_of(*AUDIT_MODES)] = _flag(_AUDITING, "blocking", _AUDIT_MODE)
     audit_log_batch_buffer_size: Positive = _flag(
         _AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
     )
@@ -615,13 +548,13 @@ class Settings(BaseModel):
     audit_webhook_config_file: Path | None = _flag(
         _AUDITING, None, "Path to a kubeconfig formatted file that defines the audit webhook configuration."
     )
-    audit_webhook_version: Annotated[str, _one_of("audit.k8s.io/v1")] = _flag(
+    audit_webhook_version: Annotated[str, one_of("audit.k8s.io/v1")] = _flag(
         _AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to webhook."
     )
     audit_webhook_initial_backoff: Duration = _flag(
         _AUDITING, 10.0, "The amount of time to wait before retrying the first failed request."
     )
-    audit_webhook_mode: Annotated[str, _one_of(*AUDIT_MODES)] = _flag(_AUDITING, "batch", _AUDIT_MODE)
+    audit_webhook_mode: Annotated[str, one_of(*AUDIT_MODES)] = _flag(_AUDITING, "batch", _AUDIT_MODE)
     audit_webhook_batch_buffer_size: Positive = _flag(
         _AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
     )
@@ -652,7 +585,7 @@ class Settings(BaseModel):
     )
 
     profiling: bool = _flag(_FEATURES, True, "Enable profiling via web interface host:port/debug/pprof/.")
-    logging_format: Annotated[str, _one_of("text", "json")] = _flag(
+    logging_format: Annotated[str, one_of("text", "json")] = _flag(
         _LOGS, "text", "Sets the log format. Permitted formats: json, text."
     )
     v: Count = _flag(_LOGS, 0, "number for the log level verbosity", shorthand="v")
@@ -682,102 +615,8 @@ class Settings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _check_pairs(self) -> Self:
-        for one, other in (("tls_cert_file", "tls_private_key_file"), ("etcd_certfile", "etcd_keyfile"), _OF_KUBELETS):
-            if (getattr(self, one) is None) != (getattr(self, other) is None):
-                names = (f"--{name.replace('_', '-')}" for name in (one, other))
-                raise ValueError(f"{' and '.join(names)} must be given together")
-        return self
-
-    @model_validator(mode="after")
-    def _check_controllers(self) -> Self:
-        for name in controller_names.unknown(self.controllers):
-            raise ValueError(f"{quote(name)} is not in the list of known controllers")
-        return self
-
-    @model_validator(mode="after")
-    def _check_testing(self) -> Self:
-        if self.testing_faults is not None and not self.testing:
-            raise ValueError("--testing-faults needs --testing")
-        return self
-
-    @model_validator(mode="after")
-    def _check_storage(self) -> Self:
-        if self.storage_backend == "etcd3" and not self.etcd_servers:
-            raise ValueError("--etcd-servers must be specified")
-        if self.storage_backend in ("sqlite", "memory") and self.etcd_servers:
-            raise ValueError(f"--storage-backend={self.storage_backend} cannot be used with --etcd-servers")
-        if self.encryption_provider_config_automatic_reload and self.encryption_provider_config is None:
-            raise ValueError(
-                "--encryption-provider-config-automatic-reload must be set with --encryption-provider-config"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _check_authorization(self) -> Self:
-        modes = self.authorization_mode
-        if not modes:
-            raise ValueError("at least one authorization-mode must be passed")
-        if self.authorization_config is not None and _FLAGS_OF_MODES & self.model_fields_set:
-            raise ValueError(
-                "--authorization-config can not be specified when --authorization-mode or "
-                "--authorization-webhook-* flags are defined"
-            )
-        if len(set(modes)) < len(modes):
-            raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
-        return self
-
-    @model_validator(mode="after")
-    def _check_authentication(self) -> Self:
-        if bool(self.oidc_issuer_url) is not bool(self.oidc_client_id):
-            why = "oidc-issuer-url and oidc-client-id must be specified together when any oidc flags are set"
-            raise ValueError(why)
-        if self.oidc_issuer_url and not self.oidc_issuer_url.startswith("https://"):
-            raise ValueError("--oidc-issuer-url must be an https URL")
-        if self.oidc_issuer_url and self.authentication_config is not None:
-            raise ValueError("authentication-config file and oidc-* flags are mutually exclusive")
-        if self.requestheader_client_ca_file is not None and not self.requestheader_username_headers:
-            raise ValueError("--requestheader-client-ca-file needs --requestheader-username-headers")
-        return self
-
-    @model_validator(mode="after")
-    def _check_service_accounts(self) -> Self:
-        if not self.service_account_issuer or "" in self.service_account_issuer:
-            raise ValueError("service-account-issuer is a required flag")
-        if 0 < self.service_account_max_token_expiration < _LEAST_EXPIRATION:
-            raise ValueError("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
-        return self
-
-    @model_validator(mode="after")
-    def _check_admission(self) -> Self:
-        for flag in ("enable_admission_plugins", "disable_admission_plugins"):
-            for name in getattr(self, flag):
-                if name not in plugins.NAMES:
-                    raise ValueError(f"{flag.replace('_', '-')} plugin {quote(name)} is unknown")
-        if both := set(self.enable_admission_plugins) & set(self.disable_admission_plugins):
-            listed = " ".join(sorted(both))
-            raise ValueError(f"[{listed}] in enable-admission-plugins and disable-admission-plugins overlapped")
-        return self
-
-    @model_validator(mode="after")
-    def _check_audit(self) -> Self:
-        for name in ("log", "webhook"):
-            event, batch = (getattr(self, f"audit_{name}_truncate_max_{what}_size") for what in ("event", "batch"))
-            if batch < event:
-                why = f"must be greater than max event size ({event})"
-                raise ValueError(f"invalid audit truncate {name} max batch size {batch}, {why}")
-            if not getattr(self, f"audit_{name}_batch_throttle_enable"):
-                continue
-            for what in ("qps", "burst"):
-                if not (value := getattr(self, f"audit_{name}_batch_throttle_{what}")):
-                    raise ValueError(f"invalid audit batch {name} throttle {what} {value}, must be a positive number")
-        return self
-
-    @model_validator(mode="after")
-    def _check_service_ranges(self) -> Self:
-        versions = [network.version for network in self.service_cluster_ip_range]
-        if not versions or len(set(versions)) < len(versions):
-            raise ValueError("--service-cluster-ip-range must be one CIDR, or two of different IP families")
+    def _check(self) -> Self:
+        settings_checks.check(self)
         return self
 
     @property
