@@ -126,6 +126,8 @@ PLUGINS: tuple[Row, ...] = (
 )
 
 NAMES = tuple(row.name for row in PLUGINS)
+MISSING = frozenset(row.name for row in PLUGINS if row.make is None and not row.is_default)
+"""Those that somebody would rely on who turned them on."""
 
 
 def chain_of(given: Foundation) -> MeasuredChain:
