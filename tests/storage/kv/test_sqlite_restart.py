@@ -177,16 +177,16 @@ class TestLeases:
 
 
 async def test_close_leaves_no_thread(tmp_path: Path) -> None:
-    before = set(threading.enumerate())
+    before = set(threading.enumerate())  # those of other tests may end meanwhile
     kv = await SqliteKV.open(tmp_path)
     await create(kv, b"/a")
     await read(kv, b"/a")
     await keys_of(kv, b"/")
-    assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) - before
 
     await kv.close()
 
-    assert set(threading.enumerate()) == before
+    assert not set(threading.enumerate()) - before
 
 
 async def test_a_closed_store_is_one_file_without_a_log(tmp_path: Path) -> None:
