@@ -39,7 +39,7 @@ Steps = dict[str, list[list[str]]]
 Ledger = dict[tuple[str, str], tuple[set[int], str]]
 """By area and scenario: the steps that may differ, and why."""
 
-_MORE_CHANCES = 5
+_MORE_CHANCES = 2
 _ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *(\d[\d,\s-]*?) *\| *([^|]+?) *\|$", re.MULTILINE)
 
 
