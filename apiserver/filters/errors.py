@@ -1,8 +1,8 @@
 """Errors: the one place where exceptions become answers.
 
 Inside of request_info, because how an error is written depends on the query. Must hold: a StatusError is answered with
-its Status; anything else is our fault, logged with the audit id and answered with a 500 that tells nothing of it; once
-the first byte of an answer is out, a failure closes the connection.
+its Status, and so is a store that cannot be reached; anything else is our fault, logged with the audit id and answered
+with a 500 that tells nothing of it; once the first byte of an answer is out, a failure closes the connection.
 """
 
 import logging
@@ -12,6 +12,9 @@ from aiohttp import web
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from registry import errors
+from registry.generic.interpret import Operation, status_error
+from registry.names import GroupResource
+from storage.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +27,10 @@ def with_errors(handler: Handler) -> Handler:
             return await handler(request, context)
         except errors.StatusError as failure:
             return _answer(request, context, failure)
+        except Unavailable as failure:  # of something that was looked up on the way
+            info = context.info
+            operation = Operation(GroupResource(info.group, info.resource), info.verb, info.name)
+            return _answer(request, context, status_error(failure, operation))
         except ConnectionError:
             raise  # the client is gone: aiohttp forgets the request
         except Exception:

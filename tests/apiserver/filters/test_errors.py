@@ -8,6 +8,7 @@ from apiserver.filters.errors import with_errors
 from apiserver.filters.request_info import with_request_info
 from registry import errors
 from registry.names import GroupResource
+from storage.errors import Unavailable
 from tests.apiserver.serving import LOOPBACK, ask, listening
 
 MISSING = errors.NotFound(GroupResource("apps", "deployments"), "web")
@@ -19,6 +20,10 @@ async def fail(_request: web.BaseRequest, _context: RequestContext) -> web.Strea
 
 async def crash(_request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
     raise LookupError("secret detail")
+
+
+async def miss_the_store(_request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+    raise Unavailable("no endpoint can be used")
 
 
 async def fail_late(request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
@@ -85,6 +90,16 @@ async def test_anything_else_is_a_500_that_tells_nothing(caplog: pytest.LogCaptu
     (record,) = caplog.records
     assert "GET /x failed (audit id a-1)" in record.getMessage()
     assert record.exc_info is not None
+
+
+async def test_a_store_that_cannot_be_reached_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async with listening(miss_the_store, with_request_info, with_errors) as listener:
+        answer = await ask(listener.port, "/apis/apps/v1/namespaces/default/deployments/web")
+
+    assert (answer.status, answer.json["reason"]) == (500, "ServerTimeout")
+    assert answer.json["message"].startswith("The get operation against deployments.apps could not be completed")
+    assert answer.json["details"]["retryAfterSeconds"] > 0
+    assert not caplog.records
 
 
 async def test_a_failure_behind_the_first_byte_cuts_the_connection() -> None:
