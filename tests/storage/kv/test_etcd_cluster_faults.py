@@ -149,9 +149,10 @@ class TestMembersComeAndGo:
         await asyncio.to_thread(away.start)
         await until(lambda: len(kv.statistics()["endpoints"]["up"]) == 3)
         await asyncio.to_thread(other.kill)
+        with_the_returned = await asyncio.gather(*[read(kv, b"a") for _ in range(10)])
         last = await update(kv, record)
 
-        assert without == [record] * 10
+        assert without == with_the_returned == [record] * 10
         assert down == [away.endpoint]
         assert await read(kv, b"a") == last
 
