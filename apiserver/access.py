@@ -4,8 +4,7 @@ Opens files; decides nothing. Must hold: what is wrong with a file ends the star
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from apiserver import certificates, outgoing, service_account_keys
@@ -50,7 +49,7 @@ class Access:
 
 def open_access(settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, stack: AsyncExitStack) -> Access:
     """Everything that the settings ask for. Raises OSError or ValueError."""
-    out = Outgoing(clock)
+    out = Outgoing(clock.patience)
     stack.push_async_callback(out.close)
     builder = _Builder(settings, pki, storage_for, clock, out)
     return builder.access()
@@ -111,12 +110,12 @@ class _Builder:
             authority = settings.oidc_ca_file.read_text() if settings.oidc_ca_file else ""
             yield self._oidc(_issuer_of_flags(settings), authority, audiences)
         if settings.authentication_token_webhook_config_file is not None:
-            webhook = outgoing.webhook_of(settings.authentication_token_webhook_config_file)
+            ask = self.out.open_webhook(settings.authentication_token_webhook_config_file)
             version, seconds = (
                 settings.authentication_token_webhook_version,
                 settings.authentication_token_webhook_cache_ttl,
             )
-            yield RemoteTokens(self.out.asker(webhook), version, audiences, seconds, clock)
+            yield RemoteTokens(ask, version, audiences, seconds, clock)
 
     def _known(self) -> Mapping[str, UserInfo]:
         """Users by bearer token: those of the token file, and the administrator."""
@@ -128,7 +127,7 @@ class _Builder:
         return users
 
     def _oidc(self, issuer: Issuer, authority: str, audiences: Sequence[str]) -> OIDCTokens:
-        keys = IssuerKeys(issuer, self.out.fetcher(outgoing.trusting(authority)), self.clock)
+        keys = IssuerKeys(issuer, self.out.fetcher(outgoing.trusting(authority)), self.clock.patience)
         return OIDCTokens(issuer, keys, audiences, self.clock)
 
     def _front_proxies(self) -> FrontProxies | None:
@@ -175,8 +174,8 @@ class _Builder:
         )
         if settings.authorization_webhook_config_file is None:
             raise ValueError("--authorization-webhook-config-file must be specified with the mode Webhook")
-        webhook = outgoing.webhook_of(settings.authorization_webhook_config_file)
-        return Modes(RemoteAuthorizer(self.out.asker(webhook), remote, self.clock))
+        ask = self.out.open_webhook(settings.authorization_webhook_config_file)
+        return Modes(RemoteAuthorizer(ask, remote, self.clock))
 
     def _webhook(self, entry: "Webhook") -> Modes:
         from registry.access import expressions
@@ -188,8 +187,8 @@ class _Builder:
             on_failure=Verdict.DENY if entry.failure_policy == "Deny" else Verdict.NO_OPINION,
         )
         assert entry.connection_info.kube_config_file is not None
-        webhook = outgoing.webhook_of(entry.connection_info.kube_config_file)
-        ask = self.out.asker(replace(webhook, timeout=entry.timeout))
+        webhook = self.out.webhook_of(entry.connection_info.kube_config_file)
+        ask = self.out.asker(webhook.within(entry.timeout))
         applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
         return Modes(RemoteAuthorizer(ask, remote, self.clock, applies=applies))
 

@@ -106,7 +106,7 @@ def routes(parts: Parts) -> Routes:
     }
     groups = discovery.GroupPaths(parts.served, resources)
     exact["/flagz"] = status_pages.flagz(parts.settings)
-    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock)
+    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
         exact={
@@ -132,10 +132,10 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
 
     Errors stand twice: what fails behind flow control is answered with the request's flow.
     """
-    settings, auditor = parts.settings, parts.auditor
-    authorizer = MeasuredAuthorizer(parts.access.modes.authorizer, parts.monitoring.access, parts.clock)
+    settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
+    authorizer = MeasuredAuthorizer(parts.access.modes.authorizer, parts.monitoring.access, patience)
     return [
-        *([partial(http_logging.with_http_logging, clock=parts.clock)] if settings.v >= HTTP_VERBOSITY else []),
+        *([partial(http_logging.with_http_logging, clock=patience)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
         errors.with_errors,
         partial(parts.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
@@ -148,7 +148,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         errors.with_errors,
         partial(parts.flow_control.with_limits, on_refused=partial(parts.requests.terminated, code=429)),
         partial(authorization.with_authorization, authorizer=authorizer),
-        partial(measuring.with_measuring, requests=parts.requests, clock=parts.clock),
+        partial(measuring.with_measuring, requests=parts.requests, clock=patience),
         *(parts.bench.filters() if parts.bench is not None else ()),
     ]
 
@@ -159,7 +159,7 @@ def secure(parts: Parts) -> RequestHandler:
         authentication.with_authentication,
         access=parts.access,
         metrics=parts.monitoring.access,
-        clock=parts.clock,
+        clock=parts.clock.patience,
     )
     return _assembled(parts, authenticate)
 
@@ -171,4 +171,4 @@ def insecure(parts: Parts) -> RequestHandler:
 
 def _assembled(parts: Parts, authenticate: Filter) -> RequestHandler:
     handler = compose(chain(parts, authenticate), routes(parts).dispatch)
-    return audit_id.entry(handler, parts.clock)
+    return audit_id.entry(handler, parts.clock.patience)

@@ -42,6 +42,7 @@ from apiserver.metrics import program
 from apiserver.metrics import storage as storage_metrics
 from apiserver.metrics.monitoring import Monitoring
 from apiserver.metrics.requests import MONITORED, RequestMetrics
+from apiserver.outgoing import Outgoing
 from apiserver.settings import Settings
 from apiserver.webhook_client import WebhookClient
 from registry import schema
@@ -86,7 +87,7 @@ class Server:
         """Return when requests can be served."""
         while problems := await self.parts.storage_health.problems():
             logger.warning("storage is not ready: %s", problems)
-            await self.parts.clock.sleep(_STORAGE_PAUSE)
+            await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
         if self.parts.bench is not None:
@@ -97,7 +98,7 @@ class Server:
     async def stop(self) -> None:
         """End everything, gracefully."""
         self.parts.draining.announce()
-        await self.parts.clock.sleep(self.settings.shutdown_delay_duration)
+        await self.parts.clock.patience.sleep(self.settings.shutdown_delay_duration)
         for listener in filter(None, (self.secure, self.insecure)):
             listener.stop_accepting()
         self.parts.draining.begin()
@@ -132,7 +133,7 @@ def _identity(settings: Settings) -> str:
 async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
     """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot."""
     clock = clock or SystemClock()
-    pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock)
+    pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock.patience)
     async with AsyncExitStack() as stack:
         parts = await _parts(settings, pki, clock, stack)
         context = tls.context(settings, pki)
@@ -141,7 +142,7 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
         kubeconfig.write(settings.kubeconfig_file, url, pki, authority=tls.authority(settings, pki))
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
-        tasks.spawn(renewal.run(settings, context, url, clock), name="certificate renewal")
+        tasks.spawn(renewal.run(settings, context, url, clock.patience), name="certificate renewal")
         return Server(settings, url, pki, secure, insecure, parts, stack.pop_all(), AsyncExitStack())
 
 
@@ -150,12 +151,14 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     monitoring = Monitoring()
     factory = StorageFactory(storage_config.config_of(settings), clock=clock, latencies=monitoring.latencies)
     storage = await stack.enter_async_context(factory)
-    deadlines = Deadlines(clock, timeout=settings.request_timeout)
+    deadlines = Deadlines(clock.patience, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
-    may = access.open_access(settings, pki, storage.storage_for, clock, stack)
+    out = Outgoing(clock)
+    stack.push_async_callback(out.close)
+    may = access.open_access(settings, pki, storage.storage_for, clock, out)
     config = registry_config.config_of(settings)
     credentials = webhook_credentials.load(config.admission_configuration)
-    call_webhook = WebhookClient(address_finder(storage.storage_for), credentials)
+    call_webhook = WebhookClient(address_finder(storage.storage_for), clock, credentials=credentials)
     stack.push_async_callback(call_webhook.close)
     foundation = Foundation(
         storage_for=storage.storage_for,
@@ -167,6 +170,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         tokens=may.tokens,
         issuer=may.issuer,
         call_webhook=call_webhook,
+        open_webhook=out.open_webhook,
     )
     environment = environment_of(foundation)
     groups = assemble(environment)
@@ -181,9 +185,9 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     upkeep = Upkeep(groups, foundation)
     stack.push_async_callback(upkeep.close)
     for run in may.modes.runs:
-        background.spawn(run(clock), name="authorization")
+        background.spawn(run(clock.patience), name="authorization")
     for run in environment.runs:
-        background.spawn(run(clock), name="admission")
+        background.spawn(run(clock.patience), name="admission")
     background.spawn(storage.warm(), name="fill caches")
     flow_control = FlowControl(
         max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
@@ -199,7 +203,7 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         deadlines=deadlines,
         flow_control=flow_control,
         access=may,
-        storage_health=StorageHealth(storage.health, storage.health_names, clock),
+        storage_health=StorageHealth(storage.health, storage.health_names, clock.patience),
         start_up=StartUp(),
         served=resources,
         backends=backends,

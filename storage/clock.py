@@ -1,4 +1,8 @@
-"""Time, handed in: everything in storage that waits or expires asks a Clock and never the system.
+"""Time, handed in: everything that waits or expires asks a Clock and never the system.
+
+There are two sorts of waiting. What the product says of time (how long an object lives, when a job is due) is told by
+the clock itself. How long to bear with others (an answer that does not come, the pause before another try, a share of
+the processor, how long something took) is told by its `patience`: a test that holds the clock must not hold those.
 
 Must hold: `monotonic` never goes back; `sleep` of a held clock returns only when somebody advances it.
 """
@@ -25,6 +29,11 @@ class Clock(Protocol):
         """Suspend the caller for this long."""
         ...
 
+    @property
+    def patience(self) -> "Clock":
+        """What measures how long others are waited for."""
+        ...
+
 
 class SystemClock:
     """The machine's own time."""
@@ -38,9 +47,15 @@ class SystemClock:
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
+    @property
+    def patience(self) -> Clock:
+        return self
+
 
 class ManualClock:
-    """A clock that stands still until `advance` moves it; sleepers wake in the order of their deadlines."""
+    """A clock that stands still until `advance` moves it, patience included; sleepers wake in the order in which they
+    are due.
+    """
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._now = now
@@ -61,6 +76,10 @@ class ManualClock:
         waiter = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._order), waiter))
         await waiter
+
+    @property
+    def patience(self) -> Clock:
+        return self
 
     def advance(self, seconds: float) -> None:
         """Move time on and wake everybody whose deadline has come."""

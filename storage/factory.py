@@ -92,6 +92,7 @@ class StorageFactory:
         self._config = config
         self._codec = codec.BY_MEDIA_TYPE[config.media_type]
         self._clock = clock or SystemClock()
+        self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
@@ -214,12 +215,12 @@ class StorageFactory:
             codec=self._codec,
             transformer=self._transformer_for(*named),
             leases=backend.leases,
-            clock=self._clock,
+            clock=self._patience,
         )
-        origin = MeasuredOrigin(store, resource, self._latencies, self._clock)
+        origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
         if not self._config.watch_cache or named in self._config.uncached:
             return origin
-        return Cacher(origin, resource, clock=self._clock)
+        return Cacher(origin, resource, clock=self._patience)
 
     @property
     def _transformer_for(self) -> TransformerFor:
@@ -232,7 +233,7 @@ class StorageFactory:
         from storage.encryption import Encryption
 
         self._encryption = await Encryption.start(
-            config.encryption_config, clock=self._clock, reloads=config.reloads_encryption_config
+            config.encryption_config, clock=self._patience, reloads=config.reloads_encryption_config
         )
         opening.push_async_callback(self._encryption.close)
 
@@ -254,7 +255,8 @@ class StorageFactory:
         config, clock = self._config, self._clock
         kv = await _open_kv(config, servers, clock)
         opening.push_async_callback(kv.close)
-        leases = LeaseManager(kv, clock=clock, reuse_seconds=config.lease_reuse_seconds)
+        of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
+        leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
         backend = _Backend(name, kv, leases, Compactor(kv, clock=clock, interval=config.compaction_interval))
         opening.push_async_callback(backend.compactor.close)
         backend.compactor.start()
@@ -278,7 +280,7 @@ async def _wait_until(cacher: Cacher, revision: int) -> None:
 async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
     """The engine of these etcd servers; without any, the embedded one."""
     if servers:
-        return _open_etcd(config, servers, clock)
+        return _open_etcd(config, servers, clock.patience)
     if config.data_dir is not None:
         from storage.kv.sqlite import SqliteKV
 

@@ -53,7 +53,7 @@ class Auditor:
             user=user,
             source_ips=list(_source_ips(request)),
             user_agent=_cut(request.headers.get(hdrs.USER_AGENT, "")),
-            received=self.clock.now() - (self.clock.monotonic() - context.received),
+            received=self.clock.now() - (self.clock.patience.monotonic() - context.received),
             is_long_running=info.is_long_running,
             reference=reference if info.is_resource else None,
             annotations=dict(context.notes),

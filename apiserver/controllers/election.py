@@ -30,6 +30,7 @@ class Election:
     def __init__(self, client: Client, clock: Clock, *, name: str, identity: str) -> None:
         self._client = client
         self._clock = clock
+        self._patience = clock.patience
         self._name = name
         self._identity = identity
         self._seen: tuple[str, str] = ("", "")
@@ -41,7 +42,7 @@ class Election:
         """Lead whenever it is this server's turn, until cancelled."""
         while True:
             while not await self._try():
-                await self._clock.sleep(_PAUSE_SECONDS)
+                await self._patience.sleep(_PAUSE_SECONDS)
             logger.info("%s leads: %s", self._identity, self._name)
             try:
                 await self._lead(lead)
@@ -51,8 +52,8 @@ class Election:
     async def _lead(self, lead: Callable[[], Awaitable[None]]) -> None:
         leading = asyncio.ensure_future(lead())
         try:
-            while self._clock.monotonic() - self._renewed_at < _RENEW_SECONDS and not leading.done():
-                await self._clock.sleep(_PAUSE_SECONDS)
+            while self._patience.monotonic() - self._renewed_at < _RENEW_SECONDS and not leading.done():
+                await self._patience.sleep(_PAUSE_SECONDS)
                 await self._try()
         finally:
             leading.cancel()
@@ -68,7 +69,7 @@ class Election:
 
     async def _try(self) -> bool:
         """Take or renew the lease; whether this server holds it now."""
-        asked = self._clock.monotonic()
+        asked = self._patience.monotonic()
         try:
             holds = await self._take()
         except (errors.StatusError, StorageError) as exc:
@@ -107,8 +108,8 @@ class Election:
             return True
         seen = holder, str(spec.get("renewTime"))
         if seen != self._seen:
-            self._seen, self._seen_at = seen, self._clock.monotonic()
-        return self._clock.monotonic() - self._seen_at > (spec.get("leaseDurationSeconds") or _LEASE_SECONDS)
+            self._seen, self._seen_at = seen, self._patience.monotonic()
+        return self._patience.monotonic() - self._seen_at > (spec.get("leaseDurationSeconds") or _LEASE_SECONDS)
 
     def _held(self, turns: int) -> Object:
         now = datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -153,7 +153,7 @@ class Informers:
 
     def __init__(self, served: ServedPaths, clock: Clock) -> None:
         self._served = served
-        self._clock = clock
+        self._patience = clock.patience
         self._open: dict[Place, Informer] = {}
         self._tasks = Tasks()
 
@@ -167,7 +167,7 @@ class Informers:
 
     def follow(self, informer: Informer) -> "asyncio.Task[None]":
         """Keep an informer up to date until the task is cancelled."""
-        return self._tasks.spawn(informer.run(self._clock), name=f"follow {informer.place.path}")
+        return self._tasks.spawn(informer.run(self._patience), name=f"follow {informer.place.path}")
 
     def expect(self, place: Place, key: str, revision: int) -> None:
         """Somebody has written."""
@@ -187,7 +187,7 @@ class Informers:
             patience.cancel()
 
     async def _lose_patience(self, awaited: Collection["asyncio.Future[None]"]) -> None:
-        await self._clock.sleep(_PATIENCE_SECONDS)
+        await self._patience.sleep(_PATIENCE_SECONDS)
         for informer in self._open.values():
             informer.give_up(awaited)
 

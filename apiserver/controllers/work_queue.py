@@ -1,11 +1,12 @@
 """WorkQueue: keys that want to be looked at, each once however often it was said.
 
-Must hold: a key is in the hands of at most one worker; what is said of it meanwhile is not lost; a key that fails again
-and again waits longer each time.
+What becomes due waits by the clock, what has failed by its patience. Must hold: a key is in the hands of at most one
+worker; what is said of it meanwhile is not lost; a key that fails again and again waits longer each time.
 """
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 
 from storage.clock import Clock
 from storage.tasks import Tasks
@@ -13,23 +14,28 @@ from storage.tasks import Tasks
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 30.0
 _MOST_DOUBLINGS = 16
+_SOON_SECONDS = 0.1
 
 
 class WorkQueue:
     """Of one controller."""
 
     def __init__(self, clock: Clock, tasks: Tasks) -> None:
-        self._clock = clock
-        self._tasks = tasks
         self._waiting: dict[str, None] = {}
         self._active: set[str] = set()
         self._again: set[str] = set()
-        self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
+        self._due = _Timers(clock, tasks, self.add)
+        self._retries = _Timers(clock.patience, tasks, self.add)
         self._failures: Counter[str] = Counter()
         self._has_work = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is done, and nothing is about to be but what time brings."""
+        return not (self._waiting or self._active or self._retries.has_any_within(_SOON_SECONDS))
 
     def add(self, key: str) -> None:
         """Have a key looked at as soon as there is somebody to do it."""
@@ -41,19 +47,13 @@ class WorkQueue:
 
     def add_after(self, key: str, seconds: float) -> None:
         """Have it looked at later; the earliest such time counts."""
-        due = self._clock.monotonic() + seconds
-        timer = self._timers.get(key)
-        if timer is not None:
-            if timer[0] <= due:
-                return
-            timer[1].cancel()
-        self._timers[key] = due, self._tasks.spawn(self._add_later(key, seconds), name=f"look at {key} later")
+        self._due.set(key, seconds)
 
     def retry(self, key: str, *, at_most: float = _LONGEST_PAUSE_SECONDS) -> None:
         """It did not work: have it looked at again after a pause."""
         doublings = min(self._failures[key], _MOST_DOUBLINGS)
         self._failures[key] += 1
-        self.add_after(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
+        self._retries.set(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
 
     def forget(self, key: str) -> None:
         """It did work: the next failure is a first one."""
@@ -75,7 +75,31 @@ class WorkQueue:
             self._again.discard(key)
             self.add(key)
 
+
+class _Timers:
+    """One for each key: the earliest that was asked for."""
+
+    def __init__(self, clock: Clock, tasks: Tasks, add: Callable[[str], None]) -> None:
+        self._clock = clock
+        self._tasks = tasks
+        self._add = add
+        self._running: dict[str, tuple[float, asyncio.Task[None]]] = {}
+
+    def set(self, key: str, seconds: float) -> None:
+        """Add a key after so many seconds."""
+        due = self._clock.monotonic() + seconds
+        timer = self._running.get(key)
+        if timer is not None:
+            if timer[0] <= due:
+                return
+            timer[1].cancel()
+        self._running[key] = due, self._tasks.spawn(self._add_later(key, seconds), name=f"look at {key} later")
+
+    def has_any_within(self, seconds: float) -> bool:
+        end = self._clock.monotonic() + seconds
+        return any(due <= end for due, _ in self._running.values())
+
     async def _add_later(self, key: str, seconds: float) -> None:
         await self._clock.sleep(seconds)
-        del self._timers[key]
-        self.add(key)
+        del self._running[key]
+        self._add(key)

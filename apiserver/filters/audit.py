@@ -67,7 +67,7 @@ def with_audit(handler: Handler, *, auditor: Auditor) -> Handler:
 
 async def _failed(trail: Trail, failure: BaseException, context: RequestContext, auditor: Auditor) -> None:
     """Record the end of a request that has no answer yet: its failure is answered further out, if anybody hears it."""
-    if isinstance(failure, asyncio.CancelledError) and 0 < context.deadline <= auditor.clock.monotonic():
+    if isinstance(failure, asyncio.CancelledError) and 0 < context.deadline <= auditor.clock.patience.monotonic():
         failure = errors.Timeout("request did not complete within the allotted timeout")
     if isinstance(failure, errors.StatusError):
         trail.failed(failure.status())

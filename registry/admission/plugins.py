@@ -132,7 +132,7 @@ MISSING = frozenset(row.name for row in PLUGINS if row.make is None and not row.
 
 def chain_of(given: Foundation) -> MeasuredChain:
     """The plugins that are on, in their order."""
-    return MeasuredChain([make(given) for make in _makers(given.config)], given.admission_metrics, given.clock)
+    return MeasuredChain([make(given) for make in _makers(given.config)], given.admission_metrics, given.clock.patience)
 
 
 def _makers(config: Config) -> Iterator[Make]:

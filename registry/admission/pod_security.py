@@ -71,7 +71,7 @@ def make(given: Foundation) -> "PodSecurity":
     """The plugin as it is configured. Raises ValueError."""
     configuration = pod_security_configuration.read(given.config.admission_configuration.get(PodSecurity.name))
     namespaces, pods = (given.storage_for(resource_of(kind)) for kind in (NAMESPACES, POD_KIND))
-    return PodSecurity(namespaces, pods, given.clock, configuration)
+    return PodSecurity(namespaces, pods, given.clock.patience, configuration)
 
 
 class PodSecurity(Plugin):

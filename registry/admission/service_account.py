@@ -59,7 +59,7 @@ class ServiceAccount(Plugin):
 
     def __init__(self, accounts: Storage, clock: Clock) -> None:
         self._accounts = Cached(accounts, _ACCOUNTS, _account)
-        self._clock = clock
+        self._patience = clock.patience
 
     async def mutate(self, attributes: Attributes) -> None:
         if not _is_creation(attributes):
@@ -106,7 +106,7 @@ class ServiceAccount(Plugin):
         for _ in range(_TRIES_FOR_DEFAULT - 1 if name == _DEFAULT else 0):
             if account is not None:
                 break
-            await self._clock.sleep(random.uniform(*_PAUSE))  # noqa: S311 - spreads tries, guards nothing
+            await self._patience.sleep(random.uniform(*_PAUSE))  # noqa: S311 - spreads tries, guards nothing
             account = await self._accounts.get(key)
         if account is None:
             missing = f"serviceaccount {quote(name)} not found"

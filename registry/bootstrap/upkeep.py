@@ -31,6 +31,7 @@ from registry.flowcontrol.classification import Flow
 from registry.flowcontrol.flows import Flows
 from registry.generic.following import Following
 from registry.rest import Foundation
+from storage.clock import Clock
 from storage.errors import StorageError
 from storage.tasks import Tasks
 
@@ -100,16 +101,17 @@ class Upkeep:
             await self._try(self._service.leave)
 
     def _spawn_loops(self, service: KubernetesService) -> None:
-        self._spawn("follow flow schemas", self._flows.run(self._clock))
-        self._spawn("follow API services", self._api_services.run(self._clock))
-        self._spawn("follow definitions", self._definitions.run(self._clock))
+        clock, patience = self._clock, self._clock.patience
+        self._spawn("follow flow schemas", self._flows.run(patience))
+        self._spawn("follow API services", self._api_services.run(patience))
+        self._spawn("follow definitions", self._definitions.run(patience))
         self._spawn("keep flow schemas", self._on(self._flows.changed, self._settle_flow_schemas))
         self._spawn("keep API services", self._on(self._api_services_changed, self._settle_api_services))
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
-        self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._settle_api_services))
-        self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces))
-        self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once))
-        self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew))
+        self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._settle_api_services, patience))
+        self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces, patience))
+        self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once, clock))
+        self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew, clock))
 
     def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
         self._tasks.spawn(work, name=name)
@@ -132,9 +134,9 @@ class Upkeep:
     async def _settle_custom_api_services(self) -> None:
         await api_services.settle_custom(self._client, self._definitions.items.values())
 
-    async def _every(self, seconds: float, step: Step) -> None:
+    async def _every(self, seconds: float, step: Step, clock: Clock) -> None:
         while True:
-            await self._clock.sleep(seconds)
+            await clock.sleep(seconds)
             await self._try(step)
 
     async def _on(self, changed: asyncio.Event, step: Step) -> None:
@@ -142,7 +144,7 @@ class Upkeep:
             await changed.wait()
             changed.clear()
             if not await self._try(step):
-                await self._clock.sleep(_RETRY_SECONDS)
+                await self._clock.patience.sleep(_RETRY_SECONDS)
                 changed.set()
 
     async def _try(self, step: Step) -> bool:

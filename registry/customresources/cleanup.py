@@ -87,7 +87,7 @@ class Cleanup:
                     return
                 except (errors.StatusError, StorageError) as exc:
                     logger.warning("cannot clean up after the definition %s: %s", definition.name, exc)
-                    await self._clock.sleep(_RETRY_SECONDS)
+                    await self._clock.patience.sleep(_RETRY_SECONDS)
         except _Gone:
             pass
         finally:
@@ -109,7 +109,7 @@ class Cleanup:
         for namespace in await _namespaces(objects, request):
             await objects.delete_collection(replace(request, namespace=namespace), DeleteOptions(), ListOptions())
         while (await objects.list(request, ListOptions(limit=1))).items:
-            await self._clock.sleep(_PAUSE_SECONDS)
+            await self._clock.patience.sleep(_PAUSE_SECONDS)
 
     async def _say(self, definition: Definition, condition: Condition) -> None:
         await self._store.storage.guaranteed_update(

@@ -77,7 +77,7 @@ class Controller:
 
     def start(self) -> None:
         """Begin to follow."""
-        self._tasks.spawn(self._following.run(self._clock), name="follow definitions")
+        self._tasks.spawn(self._following.run(self._clock.patience), name="follow definitions")
         self._tasks.spawn(self._work(), name="settle definitions")
 
     async def wait_until_current(self) -> None:
@@ -161,7 +161,7 @@ class Controller:
             self._cleanup.begin(present, offer.stores[present.storage_version] if offer is not None else None)
 
     async def _look_later(self, name: str) -> None:
-        await self._clock.sleep(_RETRY_SECONDS)
+        await self._clock.patience.sleep(_RETRY_SECONDS)
         self._look_at([name])
 
     async def _settle_names(self, present: Definition) -> None:

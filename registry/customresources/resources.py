@@ -101,6 +101,6 @@ class Resources:
             logger.warning("the objects of %s are not converted yet: %s", resource.resource, exc)
 
     async def _close_later(self, storage: Storage) -> None:
-        await self._environment.clock.sleep(_GRACE_SECONDS)
+        await self._environment.clock.patience.sleep(_GRACE_SECONDS)
         await storage.close()
         self._retired.remove(storage)

@@ -48,7 +48,7 @@ class MutatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given)
         self._caller = Caller(self.name, given.call_webhook, given.types, mutates=True)
-        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock, MUTATING)
+        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, MUTATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:

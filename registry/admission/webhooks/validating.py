@@ -28,7 +28,7 @@ class ValidatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given)
         self._caller = Caller(self.name, given.call_webhook, given.types, mutates=False)
-        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock, VALIDATING)
+        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, VALIDATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -65,7 +65,7 @@ class SqliteKV:
             ranges=Workers("sqlite-range", self._connect, patience=_RANGES, threads=_RANGE_THREADS),
             faults=faults,
         )
-        self._compactor = Compactor(self._writer, clock=clock, tasks=self._tasks)
+        self._compactor = Compactor(self._writer, clock=clock.patience, tasks=self._tasks)
         self._timers = LeaseTimers(self._end_lease, clock=clock, tasks=self._tasks)
         self._closing: asyncio.Task[None] | None = None
         for lease in leases:  # no longer than granted, should the system's clock have been set back
@@ -168,7 +168,8 @@ class SqliteKV:
         if self._closing is not None:
             return Health(healthy=False, reason="closed")
         probe: asyncio.Task[Health] = self._tasks.spawn(self._probe(), name="sqlite kv: health")
-        deadline = self._tasks.spawn(self._clock.sleep(_HEALTH_SECONDS), name="sqlite kv: end of patience with health")
+        waiting = self._clock.patience.sleep(_HEALTH_SECONDS)
+        deadline = self._tasks.spawn(waiting, name="sqlite kv: end of patience with health")
         await asyncio.wait((probe, deadline), return_when=asyncio.FIRST_COMPLETED)
         deadline.cancel()
         if probe.done() and not probe.cancelled():

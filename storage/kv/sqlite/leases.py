@@ -57,6 +57,6 @@ class LeaseTimers:
                 return
             except StorageError as exc:
                 logger.warning("lease %d could not be ended, trying again in %.0f s: %s", lease, _RETRY_SECONDS, exc)
-                await self._clock.sleep(_RETRY_SECONDS)
+                await self._clock.patience.sleep(_RETRY_SECONDS)
             else:
                 return
