@@ -47,12 +47,9 @@ class Access:
     allows_anonymous: AllowsAnonymous
 
 
-def open_access(settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, stack: AsyncExitStack) -> Access:
+def open_access(settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, out: Outgoing) -> Access:
     """Everything that the settings ask for. Raises OSError or ValueError."""
-    out = Outgoing(clock.patience)
-    stack.push_async_callback(out.close)
-    builder = _Builder(settings, pki, storage_for, clock, out)
-    return builder.access()
+    return _Builder(settings, pki, storage_for, clock, out).access()
 
 
 @dataclass(frozen=True, slots=True)

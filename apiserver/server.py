@@ -122,6 +122,8 @@ class Server:
         )
         self._working.push_async_callback(manager.close)
         manager.start()
+        if self.parts.bench is not None:
+            self.parts.bench.moving.is_idle = lambda: manager.is_idle
 
 
 def _identity(settings: Settings) -> str:
@@ -132,7 +134,7 @@ def _identity(settings: Settings) -> str:
 
 async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
     """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot."""
-    clock = clock or SystemClock()
+    clock = clock or _clock(settings)
     pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock.patience)
     async with AsyncExitStack() as stack:
         parts = await _parts(settings, pki, clock, stack)
@@ -146,6 +148,15 @@ async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
         return Server(settings, url, pki, secure, insecure, parts, stack.pop_all(), AsyncExitStack())
 
 
+def _clock(settings: Settings) -> Clock:
+    """The system's; of a server for testing, one that can be held."""
+    if not settings.testing:
+        return SystemClock()
+    from apiserver.testing.clock import MovableClock
+
+    return MovableClock()
+
+
 async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack) -> app.Parts:
     types = schema.builtin()
     monitoring = Monitoring()
@@ -153,12 +164,12 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock.patience, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
-    out = Outgoing(clock)
+    out = Outgoing(clock.patience)
     stack.push_async_callback(out.close)
     may = access.open_access(settings, pki, storage.storage_for, clock, out)
     config = registry_config.config_of(settings)
     credentials = webhook_credentials.load(config.admission_configuration)
-    call_webhook = WebhookClient(address_finder(storage.storage_for), clock, credentials=credentials)
+    call_webhook = WebhookClient(address_finder(storage.storage_for), clock.patience, credentials=credentials)
     stack.push_async_callback(call_webhook.close)
     foundation = Foundation(
         storage_for=storage.storage_for,
@@ -220,7 +231,10 @@ def _bench(settings: Settings, storage: StorageFactory, resources: ServedPaths, 
     if not settings.testing:
         return None
     from apiserver.testing import bench, rules  # a server that serves does without their code
+    from apiserver.testing.clock import MovableClock
 
+    if not isinstance(clock, MovableClock):
+        raise ValueError("a server for testing needs a clock that can be held")
     given = rules.read(settings.testing_faults) if settings.testing_faults is not None else ()
     return bench.Bench(storage, resources, clock, rules=given)
 

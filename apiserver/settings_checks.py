@@ -98,8 +98,6 @@ def _admission(settings: "Settings") -> None:
         for name in getattr(settings, flag):
             if name not in plugins.NAMES:
                 raise ValueError(f"{flag.replace('_', '-')} plugin {quote(name)} is unknown")
-    for name in plugins.MISSING.intersection(settings.enable_admission_plugins):
-        raise ValueError(f"enable-admission-plugins plugin {quote(name)} is not built yet")
     if both := set(settings.enable_admission_plugins) & set(settings.disable_admission_plugins):
         listed = " ".join(sorted(both))
         raise ValueError(f"[{listed}] in enable-admission-plugins and disable-admission-plugins overlapped")

@@ -1,8 +1,7 @@
 """WebhookClient: sends reviews to webhooks over HTTPS, to where their configurations say that they are.
 
 Admission and conversion share it. Must hold: a webhook is trusted by the CA bundle of its configuration, or else by the
-authorities of the machine; connections are kept for the next review to the same place under the same trust; no redirect
-is followed, no answer is longer than what is read of any request, and each call has an end.
+authorities of the machine; it is shown what is meant for its place.
 """
 
 import base64
@@ -10,7 +9,6 @@ import binascii
 import ipaddress
 import posixpath
 import ssl
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,18 +17,15 @@ from urllib.parse import unquote, urlsplit
 
 import aiohttp
 import orjson
-import yarl
 from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from apiserver import bodies, webhook_words
-from apiserver.handlers.decoding import NOT_AN_OBJECT
-from apiserver.serializers import yaml
-from apiserver.webhook_credentials import Credentials
-from registry import json_errors
+from apiserver import webhook_answers, webhook_files, webhook_words
+from apiserver.posting import Message, Poster
+from apiserver.webhook_credentials import Credential, Credentials
 from registry.quoting import quote
-from registry.schema.leaves import json_type
-from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
+from registry.webhook_calls import Unusable, WebhookFailed
+from storage.clock import Clock
 from storage.stored_object import Object
 
 ServiceAddress = Callable[[str, str, int], Awaitable[str]]
@@ -44,7 +39,6 @@ _HEADERS: Mapping[str, str] = {
 _HTTPS = 443
 _SERVICE = ".svc"
 _MOST_TRUSTS = 256
-_OK = range(200, 207)
 _PLAIN_IN_PATHS = "$&+,/:;=@"
 
 
@@ -57,13 +51,6 @@ class _Target(NamedTuple):
     is_service: bool
 
 
-class _Message(NamedTuple):
-    """What is sent."""
-
-    data: bytes
-    headers: Mapping[str, str]
-
-
 _NOBODY = Credentials()
 _NONE: Mapping[str, Credentials] = {}
 
@@ -71,15 +58,18 @@ _NONE: Mapping[str, Credentials] = {}
 class WebhookClient:
     """The connections of one server to its webhooks, by what it shows them on behalf of its plugins."""
 
-    def __init__(self, address_of: ServiceAddress, credentials: Mapping[str, Credentials] = _NONE) -> None:
+    def __init__(
+        self, address_of: ServiceAddress, clock: Clock, *, credentials: Mapping[str, Credentials] = _NONE
+    ) -> None:
         self._address_of = address_of
         self._credentials = credentials
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._to_services = Poster(clock, _Services(address_of))
+        self._to_others = Poster(clock)
 
     async def close(self) -> None:
         """End every connection."""
-        for session in self._sessions.values():
-            await session.close()
+        await self._to_services.close()
+        await self._to_others.close()
 
     async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
         """The answer of a webhook. Raises WebhookFailed."""
@@ -87,73 +77,29 @@ class WebhookClient:
         credential = self._credentials.get(plugin, _NOBODY).of(target.host, target.port)
         trust = _trust(client.get("caBundle") or "", credential.certificate)
         shown = f"{target.url}?timeout={seconds:g}s"
-        try:
-            if target.is_service:
-                await self._check_service(client["service"], target.port)
-            message = _Message(orjson.dumps(body), {**_HEADERS, **credential.headers()})
-            status, media_type, answer = await self._post(target, shown, message, trust, seconds)
-        except TimeoutError as exc:
-            raise OutOfTime(f"Post {quote(shown)}: context deadline exceeded") from exc
-        except (aiohttp.ClientError, OSError, ValueError, WebhookFailed) as exc:
-            raise WebhookFailed(f"Post {quote(shown)}: {webhook_words.of_failure(exc)}") from exc
-        if status not in _OK:
-            raise WebhookFailed(webhook_words.of_status(status, media_type, answer), code=status)
-        return _decoded(answer)
+        if target.is_service:
+            await self._check_service(shown, client["service"], target.port)
+        message = Message(shown, trust, orjson.dumps(body), {**_HEADERS, **_told(shown, credential)})
+        poster = self._to_services if target.is_service else self._to_others
+        return webhook_answers.read(await poster.post(message, seconds=seconds))
 
-    async def _check_service(self, service: Mapping[str, Any], port: int) -> None:
+    async def _check_service(self, shown: str, service: Mapping[str, Any], port: int) -> None:
         """A service that is not there is told as such, not as a name that nobody knows."""
-        await self._address_of(service["namespace"], service["name"], port)
-
-    async def _post(
-        self, target: _Target, url: str, message: _Message, trust: ssl.SSLContext, seconds: float
-    ) -> tuple[int, str, bytes]:
-        session = self._session(is_service=target.is_service)
-        timeout = aiohttp.ClientTimeout(total=seconds)
-        for is_last in (False, True):
-            connection = _Connection()
-            posting = session.post(
-                yarl.URL(url, encoded=True),
-                data=message.data,
-                headers=message.headers,
-                ssl=trust,
-                allow_redirects=False,
-                timeout=timeout,
-                trace_request_ctx=connection,
-            )
-            try:
-                async with posting as response:
-                    return response.status, response.headers.get(hdrs.CONTENT_TYPE, ""), await _read(response)
-            except (aiohttp.ServerDisconnectedError, ConnectionResetError):
-                # A webhook may close a kept connection at any time: that is no failure of the webhook.
-                if is_last or not connection.is_kept:
-                    raise
-        raise AssertionError
-
-    def _session(self, *, is_service: bool) -> aiohttp.ClientSession:
-        session = self._sessions.get(is_service)
-        if session is None:
-            resolver = _Services(self._address_of) if is_service else None
-            connector = aiohttp.TCPConnector(limit=0, resolver=resolver, use_dns_cache=False)
-            session = self._sessions[is_service] = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[_noting_kept_connections()]
-            )
-        return session
+        try:
+            await self._address_of(service["namespace"], service["name"], port)
+        except WebhookFailed as exc:
+            raise _not_posted(shown, exc) from exc
 
 
-class _Connection:
-    """What is known of the connection of one call."""
+def _told(shown: str, credential: Credential) -> Mapping[str, str]:
+    try:
+        return credential.headers()
+    except OSError as exc:
+        raise _not_posted(shown, exc) from exc
 
-    is_kept = False
 
-
-def _noting_kept_connections() -> aiohttp.TraceConfig:
-    config = aiohttp.TraceConfig()
-
-    async def note(_session: Any, context: Any, _parameters: Any) -> None:
-        context.trace_request_ctx.is_kept = True
-
-    config.on_connection_reuseconn.append(note)
-    return config
+def _not_posted(shown: str, exc: Exception) -> WebhookFailed:
+    return WebhookFailed(f"Post {quote(shown)}: {webhook_words.of_failure(exc)}")
 
 
 class _Services(AbstractResolver):
@@ -212,51 +158,8 @@ def _trust(authorities: str, certificate: str) -> ssl.SSLContext:
     except (ssl.SSLError, binascii.Error, UnicodeDecodeError) as exc:
         raise Unusable("unable to load root certificates: unable to parse bytes as PEM block") from exc
     if certificate:
-        _show(certificate, context)
-    return context
-
-
-def _show(certificate: str, context: ssl.SSLContext) -> None:
-    with tempfile.NamedTemporaryFile() as pair:  # the ssl module reads certificates from files alone
-        pair.write(certificate.encode())
-        pair.flush()
         try:
-            context.load_cert_chain(pair.name)
+            webhook_files.show(certificate, context)
         except ssl.SSLError as exc:
             raise Unusable("tls: failed to find any PEM data in certificate input") from exc
-
-
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """The whole answer. Raises ValueError when it is longer than what is read."""
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > bodies.LIMIT:
-            raise ValueError(f"http: response body too large: limit is {bodies.LIMIT}")
-    return bytes(body)
-
-
-def _decoded(answer: bytes) -> Object:
-    """The object in an answer, which may be YAML. Raises WebhookFailed."""
-    try:
-        value = orjson.loads(answer)
-    except orjson.JSONDecodeError:
-        value = _decoded_yaml(answer)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise _unreadable(NOT_AN_OBJECT.format(found=json_type(value)))
-    return value
-
-
-def _decoded_yaml(answer: bytes) -> Any:
-    if answer.lstrip().startswith(b"{"):
-        raise _unreadable(json_errors.describe(answer) or "invalid character")
-    try:
-        return orjson.loads(yaml.read(answer).json)
-    except ValueError as exc:
-        raise _unreadable(str(exc)) from exc
-
-
-def _unreadable(why: str) -> WebhookFailed:
-    return WebhookFailed(f"couldn't get version/kind; json parse error: {why}")
+    return context

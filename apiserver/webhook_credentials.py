@@ -99,7 +99,7 @@ def _of_plugin(name: str, configuration: Any) -> Credentials:
 def _of_file(path: Path) -> Credentials:
     try:
         config = strict_yaml.load(path.read_bytes())
-        users = {one["name"]: _credential(one.get("user") or {}, path.parent) for one in config.get("users") or ()}
+        users = {one["name"]: credential_of(one.get("user") or {}, path.parent) for one in config.get("users") or ()}
         contexts = {one["name"]: one.get("context") or {} for one in config.get("contexts") or ()}
         current = contexts.get(config.get("current-context") or "") or {}
     except (AttributeError, KeyError, TypeError) as exc:
@@ -107,20 +107,21 @@ def _of_file(path: Path) -> Credentials:
     return Credentials(users, users.get(current.get("user") or "", ANONYMOUS))
 
 
-def _credential(user: Mapping[str, Any], directory: Path) -> Credential:
+def credential_of(user: Mapping[str, Any], directory: Path) -> Credential:
+    """What a user of a kubeconfig in a directory shows. Raises OSError, ValueError."""
     token_file = user.get("tokenFile")
-    certificate = _data(user, "client-certificate", directory)
+    certificate = data_of(user, "client-certificate", directory)
     return Credential(
         token=user.get("token") or "",
         token_file=directory / token_file if token_file else None,
         user=user.get("username") or "",
         password=user.get("password") or "",
-        certificate=f"{certificate}\n{_data(user, 'client-key', directory)}" if certificate else "",
+        certificate=f"{certificate}\n{data_of(user, 'client-key', directory)}" if certificate else "",
     )
 
 
-def _data(user: Mapping[str, Any], name: str, directory: Path) -> str:
-    """What stands in a user itself, or in the file that it names."""
-    if inline := user.get(f"{name}-data"):
+def data_of(entry: Mapping[str, Any], name: str, directory: Path) -> str:
+    """What stands in an entry of a kubeconfig itself, or in the file that it names."""
+    if inline := entry.get(f"{name}-data"):
         return base64.b64decode(inline).decode()
-    return (directory / user[name]).read_text() if user.get(name) else ""
+    return (directory / entry[name]).read_text() if entry.get(name) else ""

@@ -6,6 +6,7 @@ Pure. Operators of webhooks know these words, and programs look for them.
 import errno
 import ssl
 from collections.abc import Mapping
+from typing import Any
 
 import aiohttp
 import orjson
@@ -35,6 +36,9 @@ _STATUSES: Mapping[int, str] = {
     503: "the server is currently unable to handle the request",
     504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 }
+_TOO_MANY, _SERVER_ERRORS, _NOT_AVAILABLE = 429, 500, 503
+_PASSING = frozenset({"InternalError", "Timeout", "ServerTimeout", "TooManyRequests"})
+"""Reasons of failures that may be gone at the next try."""
 _ITS_OWN_WORDS = frozenset({403, 415})
 _UNKNOWN = "unknown"
 
@@ -55,9 +59,16 @@ def of_failure(exc: BaseException) -> str:
             return "EOF"
         case aiohttp.InvalidURL():
             return f"invalid URL {quote(str(exc))}"
+        case OSError() if exc.errno in _NETWORK:
+            return f"read: {_NETWORK[exc.errno]}"
         case ConnectionResetError():
             return "read: connection reset by peer"
     return str(exc)
+
+
+def is_reset(exc: BaseException) -> bool:
+    """Whether the other side has broken the connection off, which may be another one when it is tried again."""
+    return isinstance(exc, OSError) and exc.errno == errno.ECONNRESET
 
 
 def _of_certificate(exc: Exception, host: str) -> str:
@@ -78,18 +89,30 @@ def _of_handshake(text: str) -> str:
 
 def of_status(status: int, media_type: str, body: bytes) -> str:
     """What an answer means that is no success: what its Status says, if it is one."""
-    return _of_body(body) or _of_code(status, _text(media_type, body))
+    return str(_failure(body).get("message") or "") or _of_code(status, _text(media_type, body))
 
 
-def _of_body(body: bytes) -> str:
+def may_pass(status: int, retry_after: int, body: bytes) -> bool:
+    """Whether an answer that is no success may be another one when it is asked for again."""
+    failure = _failure(body)
+    details = failure.get("details")
+    if retry_after > 0 or (isinstance(details, dict) and details.get("retryAfterSeconds")):
+        return True
+    if not failure:
+        return status == _TOO_MANY or (status >= _SERVER_ERRORS and status != _NOT_AVAILABLE)
+    return failure.get("code") == _TOO_MANY or failure.get("reason") in _PASSING
+
+
+def _failure(body: bytes) -> Mapping[str, Any]:
+    """The Status that tells of a failure; nothing when the answer is none."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return ""
+        return {}
     is_failure = (
         isinstance(value, dict) and value.get("kind", "Status") == "Status" and value.get("status") == "Failure"
     )
-    return str(value.get("message") or "") if is_failure else ""
+    return value if is_failure else {}
 
 
 def _text(media_type: str, body: bytes) -> str:

@@ -29,7 +29,7 @@ from registry.patch.apply.manager import FieldManager
 from registry.quoting import quote
 from registry.schema import Catalog
 from registry.strategy import StrategyContext
-from registry.webhook_calls import CallWebhook, call_nobody
+from registry.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
 from storage.clock import Clock
 from storage.interface import (
     ListOptions,
@@ -219,6 +219,7 @@ class Foundation:
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
     admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
     call_webhook: CallWebhook = call_nobody
+    open_webhook: OpenWebhook = open_none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

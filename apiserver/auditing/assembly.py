@@ -1,12 +1,11 @@
 """The auditor as the flags want it: the policy from its file, and the backends from the inside out."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from apiserver import outgoing
 from apiserver.auditing.auditor import Auditor
 from apiserver.auditing.backends import Backend, Lenient, Troubles, Truncating, Union
 from apiserver.auditing.buffered import Batching, Buffered
@@ -29,8 +28,6 @@ _API_VERSION = "audit.k8s.io/v1"
 _KIND = "Policy"
 _SCHEME = '"k8s.io/apiserver/pkg/audit/scheme.go:30"'
 _MEGABYTE = 1024 * 1024
-_TRIES, _FACTOR = 5, 1.5
-"""Of a webhook that does not take events: how often it is asked, and by how much longer each pause is."""
 
 
 def open_audit(settings: Settings, clock: Clock, metrics: AuditMetrics, stack: AsyncExitStack) -> Auditor | None:
@@ -38,7 +35,7 @@ def open_audit(settings: Settings, clock: Clock, metrics: AuditMetrics, stack: A
     if settings.audit_policy_file is None:
         return None
     policy = _policy(settings.audit_policy_file)
-    backends = list(_backends(settings, clock, Troubles(metrics)))
+    backends = list(_backends(settings, clock.patience, Troubles(metrics)))
     if not backends:
         return None
     backend: Backend = Union(backends)
@@ -120,7 +117,7 @@ def _log(settings: Settings, clock: Clock, troubles: Troubles) -> Backend:
 
 def _webhook(settings: Settings, path: Path, clock: Clock, troubles: Troubles) -> Backend:
     out = Outgoing(clock)
-    post = out.poster(outgoing.webhook_of(path), _pauses(settings.audit_webhook_initial_backoff))
+    post = out.poster(out.webhook_of(path), first_pause=settings.audit_webhook_initial_backoff)
     throttles = settings.audit_webhook_batch_throttle_enable
     batching = Batching(
         most_waiting=settings.audit_webhook_batch_buffer_size,
@@ -145,8 +142,3 @@ def _in_mode(backend: Backend, mode: str, batching: Batching, clock: Clock, trou
         case "blocking":
             return Lenient(backend)
     return Buffered(backend, batching, clock, troubles)
-
-
-def _pauses(first: float) -> Sequence[float]:
-    """Seconds between tries."""
-    return [first * _FACTOR**number for number in range(_TRIES - 1)]

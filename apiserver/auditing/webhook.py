@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from apiserver.auditing.backends import Troubles
-from registry.access.remote import Unanswered
 from registry.audit.trail import Event
+from registry.webhook_calls import WebhookFailed
 from storage.stored_object import Object
 
 Post = Callable[[Object], Awaitable[None]]
-"""Sends a document, as often as it takes. Raises Unanswered."""
+"""Sends a document, as often as it takes. Raises WebhookFailed."""
 
 
 class Webhook:
@@ -23,7 +23,7 @@ class Webhook:
         listed = {"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": list(events)}
         try:
             await self._post(listed)
-        except Unanswered as exc:
+        except WebhookFailed as exc:
             self._troubles.tell("webhook", str(exc), events)
             return False
         return True

@@ -5,9 +5,9 @@ numbers; a webhook that does not answer decides what its configuration says, nev
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
@@ -15,12 +15,11 @@ from registry.access import jwts
 from registry.access.authentication import Authenticated, BadToken
 from registry.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
 from registry.access.users import UserInfo
+from registry.webhook_calls import Ask, WebhookFailed
 from storage.clock import Clock
 from storage.selection import Operator, Requirement
 from storage.stored_object import Object
 
-Ask = Callable[[Object], Awaitable[Object]]
-"""Sends a review and returns the answered one. Raises Unanswered."""
 T = TypeVar("T")
 
 _MOST_REMEMBERED = 8192
@@ -31,10 +30,6 @@ _OPERATORS = {
     Operator.EXISTS: "Exists",
     Operator.DOES_NOT_EXIST: "DoesNotExist",
 }
-
-
-class Unanswered(Exception):
-    """The webhook could not be asked, or said nothing that can be understood."""
 
 
 class _Memory(Generic[T]):
@@ -87,7 +82,7 @@ class RemoteAuthorizer:
             if not self._applies(spec):
                 return NO_OPINION
             status = await self._status(spec)
-        except (ValueError, Unanswered) as exc:
+        except (ValueError, WebhookFailed) as exc:
             return Decision(self._settings.on_failure, error=str(exc))
         return _decision(status)
 
@@ -159,6 +154,12 @@ def _with_group(spec: Object) -> Object:
     return {("group" if name == "groups" else name): value for name, value in spec.items()}
 
 
+class _Known(NamedTuple):
+    """Whose a token is; None when the webhook does not know it, which it has to say once a while as well."""
+
+    owner: Authenticated | None
+
+
 class RemoteTokens:
     """Tokens that a webhook knows."""
 
@@ -167,16 +168,15 @@ class RemoteTokens:
         self._version = version
         self._own_audiences = own_audiences
         self._seconds = seconds
-        self._memory: _Memory[Authenticated] = _Memory(clock)
+        self._memory: _Memory[_Known] = _Memory(clock)
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
         key = hashlib.sha256(token.encode(errors="surrogateescape")).digest(), tuple(audiences)
-        found = self._memory.get(key)
-        if found is None:
-            found = await self._review(token, audiences)
-            if found is not None:
-                self._memory.put(key, found, self._seconds)
-        return found
+        known = self._memory.get(key)
+        if known is None:
+            known = _Known(await self._review(token, audiences))
+            self._memory.put(key, known, self._seconds)
+        return known.owner
 
     async def _review(self, token: str, audiences: Collection[str]) -> Authenticated | None:
         review = {
@@ -186,7 +186,7 @@ class RemoteTokens:
         }
         try:
             status = _status_of(await self._ask(review))
-        except Unanswered as exc:
+        except WebhookFailed as exc:
             raise BadToken(str(exc)) from exc
         common = jwts.common(status.get("audiences") or self._own_audiences, audiences)
         if not common:
@@ -207,7 +207,7 @@ def _user_of(user: Any) -> UserInfo:
 
 
 def _status_of(answer: Object) -> Object:
-    status = answer.get("status")
+    status = answer.get("status") or {}
     if not isinstance(status, dict):
-        raise Unanswered("the webhook's answer has no status")
+        raise WebhookFailed("the webhook's answer cannot be read")
     return status

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from registry.admission import (
     default_toleration_seconds,
     event_rate_limit,
+    image_policy_webhook,
     owner_references_permission_enforcement,
     pod_node_selector,
     pod_security,
@@ -46,7 +47,6 @@ from registry.admission.storage_object_in_use_protection import StorageObjectInU
 from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
-from registry.config import Config
 from registry.core.limitranges import LIMITRANGES
 from registry.core.namespaces import NAMESPACES
 from registry.core.nodes import NODES
@@ -55,6 +55,7 @@ from registry.generic.provider import resource_of
 from registry.kind import Kind
 from registry.networking.ingressclasses import INGRESSCLASSES
 from registry.node.runtimeclasses import RUNTIMECLASSES
+from registry.quoting import quote
 from registry.rest import Foundation
 from registry.scheduling.priorityclasses import PRIORITYCLASSES
 from registry.storageclasses.storageclasses import STORAGECLASSES
@@ -69,7 +70,7 @@ def _storage(given: Foundation, kind: Kind) -> Storage:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A plugin by its name; without `make` there is none yet."""
+    """A plugin by its name; one without `make` has nothing to do as long as its alpha feature is off."""
 
     name: str
     make: Make | None = None
@@ -87,7 +88,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("NodeRestriction", NodeRestriction, is_default=False),
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
-    Row("ImagePolicyWebhook", is_default=False),
+    Row("ImagePolicyWebhook", image_policy_webhook.make, is_default=False),
     Row("PodSecurity", pod_security.make),
     Row("PodNodeSelector", pod_node_selector.make, is_default=False),
     Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
@@ -126,17 +127,19 @@ PLUGINS: tuple[Row, ...] = (
 )
 
 NAMES = tuple(row.name for row in PLUGINS)
-MISSING = frozenset(row.name for row in PLUGINS if row.make is None and not row.is_default)
-"""Those that somebody would rely on who turned them on."""
 
 
 def chain_of(given: Foundation) -> MeasuredChain:
-    """The plugins that are on, in their order."""
-    return MeasuredChain([make(given) for make in _makers(given.config)], given.admission_metrics, given.clock.patience)
+    """The plugins that are on, in their order. Raises ValueError, OSError."""
+    return MeasuredChain(list(_made(given)), given.admission_metrics, given.clock.patience)
 
 
-def _makers(config: Config) -> Iterator[Make]:
+def _made(given: Foundation) -> Iterator[Plugin]:
+    config = given.config
     for row in PLUGINS:
         is_on = row.name in config.enabled_admission or (row.is_default and row.name not in config.disabled_admission)
         if is_on and row.make is not None:
-            yield row.make
+            try:
+                yield row.make(given)
+            except ValueError as exc:
+                raise ValueError(f"couldn't init admission plugin {quote(row.name)}: {exc}") from exc

@@ -125,10 +125,6 @@ def test_settings_never_change() -> None:
     ("arguments", "complaint"),
     [
         (["--enable-admission-plugins=Nonsense"], 'enable-admission-plugins plugin "Nonsense" is unknown'),
-        (
-            ["--enable-admission-plugins=ImagePolicyWebhook"],
-            'enable-admission-plugins plugin "ImagePolicyWebhook" is not built yet',
-        ),
         (["--disable-admission-plugins=priority"], 'disable-admission-plugins plugin "priority" is unknown'),
         (
             ["--enable-admission-plugins=Priority", "--disable-admission-plugins=Priority"],

@@ -13,6 +13,7 @@ from aiohttp import web
 from apiserver.webhook_client import ServiceAddress, WebhookClient
 from apiserver.webhook_credentials import Credential, Credentials
 from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
+from storage.clock import SystemClock
 from tests.apiserver.webhook_servers import trusted, webhook
 from tests.storage.kv.certificates import Authority
 
@@ -28,7 +29,7 @@ async def nowhere(namespace: str, name: str, port: int) -> str:
 
 @asynccontextmanager
 async def client_of(address_of: ServiceAddress) -> AsyncIterator[WebhookClient]:
-    client = WebhookClient(address_of)
+    client = WebhookClient(address_of, SystemClock())
     try:
         yield client
     finally:
@@ -220,7 +221,7 @@ async def test_a_webhook_is_shown_what_is_meant_for_its_place_by_the_plugin_that
         return web.json_response({})
 
     credentials = {"MutatingAdmissionWebhook": Credentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
-    client = WebhookClient(nowhere, credentials)
+    client = WebhookClient(nowhere, SystemClock(), credentials=credentials)
     async with webhook(authority, answer) as url:
         where = {"url": url, "caBundle": trusted(authority)}
         await client(where, {}, seconds=5, plugin="MutatingAdmissionWebhook")
@@ -239,7 +240,8 @@ async def test_a_webhook_may_want_a_certificate(authority: Authority) -> None:
 
     async with webhook(authority, answer, wants_certificate=True) as url:
         where = {"url": url, "caBundle": trusted(authority)}
-        known = WebhookClient(nowhere, {"p": Credentials(default=Credential(certificate=certificate))})
+        shown = {"p": Credentials(default=Credential(certificate=certificate))}
+        known = WebhookClient(nowhere, SystemClock(), credentials=shown)
         found = await known(where, {}, seconds=5, plugin="p")
         with pytest.raises(WebhookFailed):
             await known(where, {}, seconds=5)

@@ -4,8 +4,9 @@ import pytest
 
 from registry.access.authentication import BadToken
 from registry.access.authorizer import Attributes, Selectors, Verdict
-from registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens, Unanswered
+from registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens
 from registry.access.users import UserInfo
+from registry.webhook_calls import WebhookFailed
 from storage.clock import ManualClock
 
 ALICE = UserInfo(name="alice", groups=("devs",))
@@ -22,7 +23,7 @@ class Webhook:
     async def ask(self, review: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(review)
         if self.status is None:
-            raise Unanswered("nobody is there")
+            raise WebhookFailed("nobody is there")
         return {**review, "status": self.status}
 
 
@@ -80,6 +81,17 @@ async def test_a_webhook_knows_tokens() -> None:
     assert found.user == UserInfo(name="jane", uid="7", groups=("g",), extra={"a": ("b",)})
     assert again == found
     assert for_others is None
+    assert len(webhook.asked) == 2
+
+
+async def test_a_token_that_the_webhook_does_not_know_is_asked_about_once_a_while() -> None:
+    webhook, clock = Webhook({"authenticated": False}), ManualClock()
+    tokens = RemoteTokens(webhook.ask, "v1", ("me",), 60, clock)
+
+    for advance in (0, 59, 2):
+        clock.advance(advance)
+        assert await tokens.authenticate("secret", ("me",)) is None
+
     assert len(webhook.asked) == 2
 
 
