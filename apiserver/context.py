@@ -35,7 +35,7 @@ class RequestContext(NamedTuple):
     flow: None until flow control has looked, and when there is nothing to know.
     fault: what goes wrong on purpose, for the answer to say. sink_of: what stands before the stream of a watch.
     notes: what the record of the request begins with. trail: that record, once it is known who asks; None if there
-    is none.
+    is none. on_started: who wants to know when the answer begins that is sent from within its handler.
     """
 
     audit_id: str
@@ -51,6 +51,7 @@ class RequestContext(NamedTuple):
     sink_of: "SinkOf | None" = None
     trail: Trail | None = None
     notes: Mapping[str, str] = NO_NOTES
+    on_started: Callable[[], None] | None = None
 
     @property
     def annotate(self) -> Annotate:
@@ -59,12 +60,14 @@ class RequestContext(NamedTuple):
 
     async def started(self, code: int) -> None:
         """An answer begins that is sent from within its handler: its record says so."""
+        if self.on_started is not None:
+            self.on_started()
         if self.trail is not None:
             await self.trail.started(code)
 
 
-SinkOf = Callable[["WatchStream"], WatchSink]
-"""Takes the stream of a watch, and gives what the watch delivers to."""
+SinkOf = Callable[["WatchStream", float], WatchSink]
+"""Takes the stream of a watch and the seconds that it lasts, and gives what the watch delivers to."""
 
 Handler = Callable[[web.BaseRequest, RequestContext], Awaitable[web.StreamResponse]]
 Filter = Callable[[Handler], Handler]

@@ -62,6 +62,7 @@ class Controller:
             manager=MANAGER,
         )
         self._tasks = Tasks()
+        self._has_begun = False
         self.queue = WorkQueue(desk.clock, self._tasks)
         self._followed: list[Informer] = []
 
@@ -72,6 +73,11 @@ class Controller:
     async def reconcile(self, key: str) -> float | None:
         """Do what is missing about a key; the seconds after which to look again, if time alone changes something."""
         raise NotImplementedError
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is done that there was to do, as far as this loop has heard."""
+        return self._has_begun and self.queue.is_idle
 
     def act_as(self, name: str, *groups: str, manager: str) -> None:
         """Work as somebody else."""
@@ -100,6 +106,7 @@ class Controller:
                 await informer.wait_until_current()
             for number in range(1, self.workers):
                 self._tasks.spawn(self._work(), name=f"{self.name} {number}")
+            self._has_begun = True
             await self._work()
         finally:
             await self._tasks.close()

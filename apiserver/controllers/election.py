@@ -37,6 +37,8 @@ class Election:
         """Who held the lease and when it was renewed, as it was seen last."""
         self._seen_at = 0.0
         self._renewed_at = 0.0
+        self.has_tried = False
+        """Whether it is known who leads."""
 
     async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
         """Lead whenever it is this server's turn, until cancelled."""
@@ -75,6 +77,7 @@ class Election:
         except (errors.StatusError, StorageError) as exc:
             logger.info("the lease %s has to be tried again: %s", self._name, exc)
             return False
+        self.has_tried = True
         if holds:
             self._renewed_at = asked
         return holds

@@ -50,7 +50,7 @@ class GarbageCollector(Controller):
 
     def _look_at_resources(self) -> None:
         self.queue.add(_RESOURCES)
-        self.queue.add_after(_RESOURCES, _SETTLING_SECONDS)
+        self.queue.bear_with(_RESOURCES, _SETTLING_SECONDS)
 
     def _follow_new(self) -> list[Informer]:
         """Follow what is served now, and nothing else."""

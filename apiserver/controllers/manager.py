@@ -46,7 +46,14 @@ class Manager:
         self._clock = clock
         self._identity = identity
         self._authority = authority
+        self._elections: list[Election] = []
+        self._leading: list[Controller] = []
         self._tasks = Tasks()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is done that there was to do until now."""
+        return all(one.has_tried for one in self._elections) and all(one.is_idle for one in self._leading)
 
     def start(self) -> None:
         """Lead as soon as nobody else does."""
@@ -63,6 +70,7 @@ class Manager:
         """Run controllers whenever this server has the lease of that name."""
         client = Client(self._served, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
         election = Election(client, self._clock, name=name, identity=self._identity)
+        self._elections.append(election)
         self._tasks.spawn(election.run(lambda: self._lead(make)), name=name)
 
     async def _lead(self, make: Make) -> None:
@@ -70,9 +78,13 @@ class Manager:
         informers = Informers(self._served, self._clock)
         client = Client(self._served, informers.expect, authenticated(_USER), MANAGER)
         desk = Desk(client, informers, self._clock, self._authority)
+        controllers = make(desk)
+        self._leading.extend(controllers)
         try:
             async with asyncio.TaskGroup() as group:
-                for controller in make(desk):
+                for controller in controllers:
                     group.create_task(controller.run(), name=controller.name)
         finally:
+            for controller in controllers:
+                self._leading.remove(controller)
             await informers.close()

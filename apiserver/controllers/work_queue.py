@@ -25,7 +25,7 @@ class WorkQueue:
         self._active: set[str] = set()
         self._again: set[str] = set()
         self._due = _Timers(clock, tasks, self.add)
-        self._retries = _Timers(clock.patience, tasks, self.add)
+        self._again_soon = _Timers(clock.patience, tasks, self.add)
         self._failures: Counter[str] = Counter()
         self._has_work = asyncio.Event()
 
@@ -35,7 +35,7 @@ class WorkQueue:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is done, and nothing is about to be but what time brings."""
-        return not (self._waiting or self._active or self._retries.has_any_within(_SOON_SECONDS))
+        return not (self._waiting or self._active or self._again_soon.has_any_within(_SOON_SECONDS))
 
     def add(self, key: str) -> None:
         """Have a key looked at as soon as there is somebody to do it."""
@@ -46,14 +46,18 @@ class WorkQueue:
         self._has_work.set()
 
     def add_after(self, key: str, seconds: float) -> None:
-        """Have it looked at later; the earliest such time counts."""
+        """Have it looked at when so much time has passed; the earliest such time counts."""
         self._due.set(key, seconds)
+
+    def bear_with(self, key: str, seconds: float) -> None:
+        """Have it looked at again when others have had so long for what they do."""
+        self._again_soon.set(key, seconds)
 
     def retry(self, key: str, *, at_most: float = _LONGEST_PAUSE_SECONDS) -> None:
         """It did not work: have it looked at again after a pause."""
         doublings = min(self._failures[key], _MOST_DOUBLINGS)
         self._failures[key] += 1
-        self._retries.set(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
+        self.bear_with(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
 
     def forget(self, key: str) -> None:
         """It did work: the next failure is a first one."""

@@ -57,7 +57,9 @@ class FaultFilter:
         self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active]
     ) -> StatusError | None:
         """What the request waits for, and why it fails if it does. Raises ConnectionResetError."""
-        await self._clock.sleep(sum(active.rule.seconds for active in met if active.rule.fault is Fault.LATENCY))
+        await self._clock.patience.sleep(
+            sum(active.rule.seconds for active in met if active.rule.fault is Fault.LATENCY)
+        )
         if _has(met, Fault.CUT_BEFORE):
             raise _cut(request)
         return next((failure for active in met if (failure := _failure(active, context)) is not None), None)
@@ -81,10 +83,10 @@ class FaultFilter:
                 return responses.error(request, context, failure)
 
     def _sinks(self, context: RequestContext, stack: AsyncExitStack) -> SinkOf:
-        def sink_of(stream: WatchStream) -> WatchSink:
+        def sink_of(stream: WatchStream, seconds: float) -> WatchSink:
             sink = watch_faults.FaultyStream(stream, context, self._faults, self._clock)
             stack.push_async_callback(sink.close)
-            sink.look()
+            sink.begin(seconds)
             return sink
 
         return sink_of

@@ -40,7 +40,7 @@ async def handle(
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     stream = streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
-    sink = stream if context.sink_of is None else context.sink_of(stream)
+    sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
         watch = await served.storage.watch(resource_request, options, sink, name="")
     except errors.Expired as exc:

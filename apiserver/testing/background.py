@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from apiserver import loops, server
 from apiserver.server import Server
 from apiserver.settings import Settings
-from storage.clock import Clock
+from apiserver.testing.clock import MovableClock
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ Prepare = Callable[[Server], Awaitable[None]]
 class Background:
     """Runs one server."""
 
-    def __init__(self, settings: Settings, clock: Clock | None, prepare: Prepare) -> None:
+    def __init__(self, settings: Settings, clock: MovableClock, prepare: Prepare) -> None:
         self.started: Future[Server] = Future()
         """The server, when it is ready."""
         self.ended: Future[None] = Future()

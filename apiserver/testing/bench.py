@@ -1,4 +1,4 @@
-"""Bench: what a server has that was started for testing: faults, a record of requests, states to go back to.
+"""Bench: what a server has that was started for testing: faults, a record of requests, states to go back to, a clock.
 
 Lives on the server's event loop. Must hold: going back to a state never goes back in versions, and ends with every
 cache showing that state.
@@ -11,11 +11,12 @@ from typing import Any
 from apiserver.context import Filter, Handler
 from apiserver.filters.faults import FaultFilter
 from apiserver.handlers.served import ServedPaths
+from apiserver.testing.clock import MovableClock
 from apiserver.testing.endpoints import Endpoints
 from apiserver.testing.faults import Active, Faults
+from apiserver.testing.moving import Moving
 from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
-from storage.clock import Clock
 from storage.factory import StorageFactory
 from storage.kv.snapshot import Snapshot
 
@@ -26,9 +27,13 @@ _TOO_OLD = Rule(fault=Fault.GONE, verb=("watch",))
 class Bench:
     """Of one server."""
 
-    def __init__(self, storage: StorageFactory, served: ServedPaths, clock: Clock, *, rules: Sequence[Rule]) -> None:
+    def __init__(
+        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[Rule]
+    ) -> None:
         self.faults = Faults()
         self.requests = Requests(clock)
+        self.clock = clock
+        self.moving = Moving(clock, storage)
         self.snapshots: dict[str, Snapshot] = {}
         self._clean: Snapshot | None = None
         self._storage = storage
@@ -76,9 +81,10 @@ class Bench:
         return revision
 
     async def reset(self) -> int:
-        """Be as a new server is: state, faults and record."""
+        """Be as a new server is: state, faults, record and time."""
         self.faults.clear()
         self.requests.clear()
+        self.clock.restart()
         return await self._put_back(self._clean if self._clean is not None else self._storage.snapshot())
 
     async def keep(self) -> None:

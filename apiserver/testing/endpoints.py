@@ -7,6 +7,11 @@
     POST               /testing/snapshots/NAME/restore    with ?expires=true, open watches end with 410
     POST               /testing/reset                     be as a new server is
     GET                /testing/requests?verb=patch&...   what clients have asked for
+    GET                /testing/clock                     the server's time
+    POST               /testing/clock/hold                ?at=2030-01-01T00:00:00Z; stand there, or now
+    POST               /testing/clock/advance?by=1h30m    let time pass, and answer when all has happened in it
+    POST               /testing/clock/set?to=2030-...     be there at once
+    POST               /testing/clock/release             go on from here
     GET                /testing/
 
 Authorization has said yes before: with RBAC, to system:masters and to whom a role names these paths. Must hold: nobody
@@ -16,13 +21,15 @@ who has not said who he is gets in.
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from apiserver import bodies, parameters, responses
 from apiserver.context import RequestContext
-from apiserver.testing import rules
+from apiserver.testing import rules, server_clock
+from apiserver.testing.moving import NotSettled
 from apiserver.testing.requests import Seen
 from registry import errors
 from registry.access.users import ANONYMOUS
@@ -61,6 +68,8 @@ class Endpoints:
             ("POST", "snapshots", "*", "restore"): self._restore,
             ("POST", "reset"): self._reset,
             ("GET", "requests"): self._requests,
+            ("GET", "clock"): self._clock,
+            ("POST", "clock", "*"): self._move,
         }
 
     async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -75,7 +84,7 @@ class Endpoints:
             raise errors.RouteMethodNotAllowed if known else errors.RouteNotFound
         try:
             return responses.json(request, context, await act(request, context, parts))
-        except (InvalidOptions, ValueError) as exc:
+        except (InvalidOptions, ValueError, NotSettled) as exc:
             raise errors.BadRequest(str(exc)) from exc
 
     async def _show(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
@@ -111,6 +120,26 @@ class Endpoints:
 
     async def _reset(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
         return {"revision": await self._bench.reset()}
+
+    async def _clock(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
+        clock = self._bench.clock
+        shown = datetime.fromtimestamp(clock.now(), UTC).isoformat(timespec="microseconds")
+        return {"time": shown.replace("+00:00", "Z"), "isHeld": clock.is_held}
+
+    async def _move(self, request: web.BaseRequest, context: RequestContext, parts: Sequence[str]) -> Answer:
+        clock, moving = self._bench.clock, self._bench.moving
+        match parts[1]:
+            case "hold":
+                await server_clock.hold(clock, moving, parameters.text(context.query, "at") or None)
+            case "release":
+                clock.release()
+            case "advance":
+                await moving.advance(server_clock.seconds_of(parameters.text(context.query, "by")))
+            case "set":
+                await moving.set(server_clock.epoch_of(parameters.text(context.query, "to")))
+            case _:
+                raise errors.RouteNotFound
+        return await self._clock(request, context, parts)
 
     async def _requests(self, _request: web.BaseRequest, context: RequestContext, _parts: Sequence[str]) -> Answer:
         patterns = {name: values[0] for name, values in context.query.items() if values}

@@ -13,9 +13,10 @@ import asyncio
 import ssl
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,11 +29,12 @@ from apiserver.testing.background import Background
 from apiserver.testing.bench import Bench
 from apiserver.testing.client import Client
 from apiserver.testing.clients import Clients
+from apiserver.testing.clock import MovableClock
 from apiserver.testing.faults import Active
 from apiserver.testing.manifests import Manifest, Source
 from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
-from storage.clock import Clock
+from apiserver.testing.server_clock import Moment, ServerClock, epoch_of
 from storage.kv.snapshot import Snapshot
 
 _DEFAULTS: dict[str, Any] = {
@@ -48,8 +50,8 @@ _WITHOUT_CONTROLLERS = ("ServiceAccount",)
 class Server:
     """One server. Settings are those of the flags, by their names in Python: `authorization_mode=("RBAC",)`.
 
-    manifests: what it holds from the start, and after `reset`. snapshot: the state that it begins with. clock: its
-    time, for tests that hold it.
+    manifests: what it holds from the start, and after `reset`. snapshot: the state that it begins with. time: the
+    moment at which its clock stands then, until a test moves it.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class Server:
         *,
         manifests: Sequence[Source] = (),
         snapshot: Snapshot | None = None,
-        clock: Clock | None = None,
+        time: Moment | None = None,
         **settings: Any,
     ) -> None:
         self._manifests = manifests
         self._snapshot = snapshot
-        self._clock = clock
+        self._new_clock: Callable[[], MovableClock] = partial(
+            MovableClock, epoch_of(time) if time is not None else None
+        )
         self._given = settings
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._background: Background | None = None
@@ -180,7 +184,16 @@ class Server:
 
     def fork(self) -> "Server":
         """Another server, not yet started, with the same settings and state."""
-        return Server(snapshot=self.snapshot(), clock=self._clock, **self._given)
+        other = Server(snapshot=self.snapshot(), **self._given)
+        other._new_clock = self._bench.clock.copy
+        return other
+
+    # Its time
+
+    @property
+    def clock(self) -> ServerClock:
+        """Its clock, to hold and to move."""
+        return ServerClock(self._bench.clock, self._bench.moving, self._started.call)
 
     # What it does
 
@@ -232,7 +245,7 @@ class Server:
         self._directory = tempfile.TemporaryDirectory(prefix="apiserver-")
         directory = Path(self._directory.name)
         pki.put(directory / "pki")
-        self._background = Background(self._settings(directory), self._clock, self._prepare)
+        self._background = Background(self._settings(directory), self._new_clock(), self._prepare)
         self._finalizer = weakref.finalize(self, _end, self._background, self._directory)
         self._background.start()
         return self._background.started

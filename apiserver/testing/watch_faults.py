@@ -1,7 +1,8 @@
 """Watch faults: what stands between the events of a watch and its stream, and does to them what the rules say.
 
-Must hold: the order of events stays; without a fault a batch goes through as it is; a bookmark alone is no event;
-nothing is left when the watch ends.
+It also ends a watch whose time is over by the server's clock, which a test may have moved; by the time of the machine
+every stream ends by itself. Must hold: the order of events stays; without a fault a batch goes through as it is; a
+bookmark alone is no event; nothing is left when the watch ends.
 """
 
 import logging
@@ -41,6 +42,7 @@ class FaultyStream:
         self._context = context
         self._faults = faults
         self._clock = clock
+        self._patience = clock.patience
         self._queue: list[_Due] = []
         self._tasks = Tasks()
         self._is_over = False
@@ -53,6 +55,11 @@ class FaultyStream:
     @property
     def backlog_limit(self) -> int:
         return self._stream.backlog_limit
+
+    def begin(self, seconds: float) -> None:
+        """The watch lasts so long at most, and a rule may end it at once."""
+        self._tasks.spawn(self._end_after(seconds), name="end of a watch")
+        self.look()
 
     def look(self) -> None:
         """A rule is new: it may end this watch now."""
@@ -95,6 +102,10 @@ class FaultyStream:
         for _ in range(times):
             self._later(seconds, partial(self._stream.deliver, WatchBatch([event])))
 
+    async def _end_after(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self.end(None)
+
     def _end_by(self, active: Active) -> None:
         self._is_over = True
         log(active, self._context)
@@ -108,13 +119,13 @@ class FaultyStream:
         if not seconds and not self._queue:
             act()
             return
-        self._queue.append(_Due(self._clock.monotonic() + seconds, act))
+        self._queue.append(_Due(self._patience.monotonic() + seconds, act))
         if len(self._queue) == 1:
             self._tasks.spawn(self._empty(), name="delayed events")
 
     async def _empty(self) -> None:
         while self._queue:
-            await self._clock.sleep(self._queue[0].at - self._clock.monotonic())
+            await self._patience.sleep(self._queue[0].at - self._patience.monotonic())
             if not self._is_over:
                 self._queue[0].act()
             del self._queue[0]

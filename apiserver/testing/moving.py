@@ -1,0 +1,88 @@
+"""Moving: lets the time of a server pass, step by step, and waits at each step until what was due has run.
+
+An hour passes as it does on a server that runs, in as long as the work of an hour takes: each sleeper wakes at its own
+moment, sees that moment on the clock, and what it causes (writes, what controllers make of them, and of that) is done
+before the next one wakes. Must hold: the same state and the same steps give the same order; who never settles is named
+in an error, not waited for without end.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from apiserver.testing.clock import MovableClock
+from storage.factory import StorageFactory
+
+_QUIET_TURNS = 25
+"""Turns of the event loop without anything new, behind which nothing more comes: a write takes some ten of them from
+the store through its cache to a controller."""
+_MOST_SECONDS = 30.0
+_BUSY_SECONDS = 0.1
+_PAUSE_SECONDS = 0.001
+
+IsIdle = Callable[[], bool]
+
+
+class NotSettled(Exception):
+    """What was woken goes on and on."""
+
+
+class Moving:
+    """Of one server. `is_idle` tells of its controllers, once it has any."""
+
+    def __init__(self, clock: MovableClock, storage: StorageFactory) -> None:
+        self._clock = clock
+        self._storage = storage
+        self._is_alone = asyncio.Lock()
+        self.is_idle: IsIdle = lambda: True
+
+    async def advance(self, seconds: float) -> None:
+        """Let so much time pass, and everything happen in it that is due. Raises ValueError, NotSettled."""
+        if seconds < 0:
+            raise ValueError("time does not run backwards; it can be set to an earlier moment")
+        async with self._standing():
+            end = self._clock.monotonic() + seconds
+            await self._settle()
+            while (due := self._clock.next_due) is not None and due <= end:
+                self._clock.move_to(due)
+                await self._settle()
+            self._clock.move_to(end)
+
+    async def set(self, now: float) -> None:
+        """Be at a moment at once: who was due by then wakes there, once. Raises NotSettled."""
+        async with self._standing():
+            await self._settle()
+            seconds = now - self._clock.now()
+            if seconds < 0:
+                self._clock.turn_to(now)
+                return
+            self._clock.move_to(self._clock.monotonic() + seconds)
+            await self._settle()
+
+    @asynccontextmanager
+    async def _standing(self) -> AsyncIterator[None]:
+        """One moves the clock at a time, and it does not run meanwhile."""
+        async with self._is_alone:
+            was_held = self._clock.is_held
+            self._clock.hold()
+            try:
+                yield
+            finally:
+                if not was_held:
+                    self._clock.release()
+
+    async def _settle(self) -> None:
+        """Return when nothing goes on but what waits for time or for somebody else."""
+        patience = self._clock.patience
+        began, revision, quiet = patience.monotonic(), 0, 0
+        while quiet < _QUIET_TURNS:
+            present = await self._storage.current_revision()
+            is_quiet = present == revision and not self._clock.awake and self.is_idle()
+            revision, quiet = present, quiet + 1 if is_quiet else 0
+            waited = patience.monotonic() - began
+            if waited > _MOST_SECONDS:
+                raise NotSettled(f"not done after {_MOST_SECONDS:.0f} s: {self._busy()}")
+            await asyncio.sleep(0 if is_quiet or waited < _BUSY_SECONDS else _PAUSE_SECONDS)
+
+    def _busy(self) -> str:
+        return ", ".join(sorted(self._clock.awake)) or "the controllers" if not self.is_idle() else "writes go on"
