@@ -32,15 +32,15 @@ from apiserver.filters import (
     authentication,
     authorization,
     errors,
-    flows,
+    fairness,
     http_logging,
     impersonation,
+    max_in_flight,
     measuring,
     request_info,
     sending,
 )
 from apiserver.filters.deadlines import Deadlines
-from apiserver.filters.flow_control import FlowControl
 from apiserver.handlers.resources import Resources
 from apiserver.handlers.served import ServedPaths
 from apiserver.logs import HTTP_VERBOSITY
@@ -52,6 +52,8 @@ from apiserver.settings import Settings
 from registry.access.impersonation import Impersonator
 from registry.bootstrap.upkeep import Upkeep
 from registry.customresources.controller import Controller
+from registry.fairness.fairness import Fairness
+from registry.fairness.occupancy import InFlight
 from registry.schema import builtin
 from storage.clock import Clock
 
@@ -67,7 +69,9 @@ class Parts:
     clock: Clock
     draining: Draining
     deadlines: Deadlines
-    flow_control: FlowControl
+    in_flight: InFlight
+    fairness: Fairness | None
+    """None where nothing but the number of requests in flight is limited."""
     access: Access
     storage_health: health.StorageHealth
     start_up: health.StartUp
@@ -144,13 +148,35 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         authenticate,
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
         partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.modes.authorizer)),
-        partial(flows.with_flow, flow_of=parts.upkeep.flow_of),
-        errors.with_errors,
-        partial(parts.flow_control.with_limits, on_refused=partial(parts.requests.terminated, code=429)),
+        *_flow_control(parts),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=patience),
         *(parts.bench.filters() if parts.bench is not None else ()),
     ]
+
+
+def _flow_control(parts: Parts) -> list[Filter]:
+    """Who is served now."""
+    settings, on_refused = parts.settings, partial(parts.requests.terminated, code=429)
+    if parts.fairness is None:
+        limited = partial(
+            max_in_flight.with_max_in_flight,
+            in_flight=parts.in_flight,
+            clock=parts.clock.patience,
+            max_reading=settings.max_requests_inflight,
+            max_changing=settings.max_mutating_requests_inflight,
+            on_refused=on_refused,
+        )
+        return [limited]
+    fair = partial(
+        fairness.with_fairness,
+        fairness=parts.fairness,
+        in_flight=parts.in_flight,
+        clock=parts.clock.patience,
+        request_seconds=settings.request_timeout,
+        on_refused=on_refused,
+    )
+    return [fair, errors.with_errors]
 
 
 def secure(parts: Parts) -> RequestHandler:

@@ -34,12 +34,11 @@ from apiserver.certificates import Pki
 from apiserver.draining import Draining
 from apiserver.endpoints.health import StartUp, StorageHealth
 from apiserver.filters.deadlines import Deadlines
-from apiserver.filters.flow_control import FlowControl
 from apiserver.handlers import served
 from apiserver.handlers.served import ServedPaths
 from apiserver.listeners import Listener
-from apiserver.metrics import program
 from apiserver.metrics import storage as storage_metrics
+from apiserver.metrics.flow_control import FlowControlMetrics
 from apiserver.metrics.monitoring import Monitoring
 from apiserver.metrics.requests import MONITORED, RequestMetrics
 from apiserver.outgoing import Outgoing
@@ -51,6 +50,8 @@ from registry.bootstrap.upkeep import Upkeep
 from registry.customresources.controller import Controller
 from registry.customresources.resources import Resources
 from registry.customresources.service_addresses import address_finder
+from registry.fairness.fairness import Fairness
+from registry.fairness.occupancy import InFlight
 from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
@@ -193,26 +194,26 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
     stack.push_async_callback(backends.close)
     background = Tasks()
     stack.push_async_callback(background.close)
-    upkeep = Upkeep(groups, foundation)
+    fairness = _fairness(settings, storage, clock, stack)
+    upkeep = Upkeep(groups, foundation, fairness)
     stack.push_async_callback(upkeep.close)
     for run in may.modes.runs:
         background.spawn(run(clock.patience), name="authorization")
     for run in environment.runs:
         background.spawn(run(clock.patience), name="admission")
     background.spawn(storage.warm(), name="fill caches")
-    flow_control = FlowControl(
-        max_reading=settings.max_requests_inflight, max_changing=settings.max_mutating_requests_inflight
-    )
     requests = RequestMetrics(resources, MONITORED)
     monitoring.measures.ask(requests.families)
-    monitoring.measures.ask(lambda: program.in_flight(flow_control))
+    in_flight = InFlight(clock.patience.monotonic())
+    monitoring.measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))
     return app.Parts(
         settings=settings,
         clock=clock,
         draining=Draining(),
         deadlines=deadlines,
-        flow_control=flow_control,
+        in_flight=in_flight,
+        fairness=fairness,
         access=may,
         storage_health=StorageHealth(storage.health, storage.health_names, clock.patience),
         start_up=StartUp(),
@@ -225,6 +226,19 @@ async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitSta
         auditor=open_audit(settings, clock, monitoring.audit, stack),
         bench=_bench(settings, storage, resources, clock),
     )
+
+
+def _fairness(settings: Settings, storage: StorageFactory, clock: Clock, stack: AsyncExitStack) -> Fairness | None:
+    if not settings.enable_priority_and_fairness:
+        return None
+    fairness = Fairness(
+        storage.storage_for,
+        clock.patience,
+        seats=settings.max_requests_inflight + settings.max_mutating_requests_inflight,
+        sizes_of=lambda _group, _resource: None,
+    )
+    stack.push_async_callback(fairness.close)
+    return fairness
 
 
 def _bench(settings: Settings, storage: StorageFactory, resources: ServedPaths, clock: Clock) -> "Bench | None":

@@ -102,6 +102,12 @@ class Settings(BaseModel):
     request_timeout: Duration = _flag(
         _GENERIC, 60.0, "How long a request may take that is not long-running; a client's shorter timeout counts."
     )
+    enable_priority_and_fairness: bool = _flag(
+        _GENERIC,
+        True,
+        "If true, replace the max-in-flight handler with an enhanced one that queues and dispatches with priority and "
+        "fairness: its seats are the sum of --max-requests-inflight and --max-mutating-requests-inflight.",
+    )
     min_request_timeout: Count = _flag(
         _GENERIC,
         1800,

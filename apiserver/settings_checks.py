@@ -93,6 +93,15 @@ def _service_accounts(settings: "Settings") -> None:
         raise ValueError("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
 
 
+def _flow_control(settings: "Settings") -> None:
+    reading, changing = settings.max_requests_inflight, settings.max_mutating_requests_inflight
+    if settings.enable_priority_and_fairness and not reading + changing:
+        raise ValueError(
+            f"invalid configuration: MaxRequestsInFlight={reading} and MaxMutatingRequestsInFlight={changing}; "
+            "they must add up to something positive"
+        )
+
+
 def _admission(settings: "Settings") -> None:
     for flag in ("enable_admission_plugins", "disable_admission_plugins"):
         for name in getattr(settings, flag):
@@ -130,6 +139,7 @@ _CHECKS = (
     _authorization,
     _authentication,
     _service_accounts,
+    _flow_control,
     _admission,
     _audit,
     _service_ranges,

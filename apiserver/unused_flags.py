@@ -9,7 +9,7 @@ from apiserver.flags import Kind
 
 _BOOLEANS = """
     aggregator-reject-forwarding-redirect contention-profiling disable-http2-serving emulation-forward-compatible
-    enable-aggregator-routing enable-garbage-collector enable-logs-handler enable-priority-and-fairness
+    enable-aggregator-routing enable-garbage-collector enable-logs-handler
     log-json-split-stream log-text-split-stream permit-address-sharing runtime-config-emulation-forward-compatible
     shutdown-send-retry-after
 """

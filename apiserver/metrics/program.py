@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from apiserver.endpoints import version
-from apiserver.filters.flow_control import FlowControl
 from storage import measures
 from storage.measures import AnyFamily, Stability
 
@@ -35,16 +34,3 @@ def versions() -> Iterable[AnyFamily]:
     compatible = f"{info['minCompatibilityMajor']}.{info['minCompatibilityMinor']}"
     emulated.of(binary, "kube", emulation, compatible).set(1)
     return build, emulated
-
-
-def in_flight(flow_control: FlowControl) -> Iterable[AnyFamily]:
-    """How many requests are being served."""
-    running = measures.gauge(
-        "apiserver_current_inflight_requests",
-        "Requests that are being served, by kind.",
-        labels=("request_kind",),
-        stability=Stability.STABLE,
-    )
-    running.of("readOnly").set(flow_control.reading)
-    running.of("mutating").set(flow_control.changing)
-    return (running,)

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
-from registry.access.authorizer import Attributes
 from registry.assembly import Groups
 from registry.bootstrap import (
     api_service_status,
@@ -27,8 +26,7 @@ from registry.bootstrap.kubernetes_service import Advertised, KubernetesService
 from registry.bootstrap.own_client import OwnClient
 from registry.core.allocation import repair
 from registry.errors import StatusError
-from registry.flowcontrol.classification import Flow
-from registry.flowcontrol.flows import Flows
+from registry.fairness.fairness import Fairness
 from registry.generic.following import Following
 from registry.rest import Foundation
 from storage.clock import Clock
@@ -46,9 +44,9 @@ Step = Callable[[], Awaitable[None]]
 
 
 class Upkeep:
-    """Of one server."""
+    """Of one server. fairness: None where it is not wanted; nobody looks after the conditions of flow schemas then."""
 
-    def __init__(self, groups: Groups, given: Foundation) -> None:
+    def __init__(self, groups: Groups, given: Foundation, fairness: Fairness | None = None) -> None:
         self._client = OwnClient(groups, given)
         self._given = given
         self._clock = given.clock
@@ -66,13 +64,9 @@ class Upkeep:
             api_services.remote_version,
             lambda _names: self._api_services_changed.set(),
         )
-        self._flows = Flows(given.storage_for)
+        self._fairness = fairness
         self._repair = service_repair.repair(groups, given)
         self._tasks = Tasks()
-
-    def flow_of(self, attributes: Attributes) -> Flow | None:
-        """The flow schema and the priority level of a request."""
-        return self._flows.flow_of(attributes)
 
     def is_remote(self, group: str, version: str) -> bool:
         """Whether an APIService says that somebody else answers for a version."""
@@ -102,10 +96,11 @@ class Upkeep:
 
     def _spawn_loops(self, service: KubernetesService) -> None:
         clock, patience = self._clock, self._clock.patience
-        self._spawn("follow flow schemas", self._flows.run(patience))
+        if self._fairness is not None:
+            self._spawn("follow flow schemas", self._fairness.run(patience))
+            self._spawn("keep flow schemas", self._on(self._fairness.changed, self._settle_flow_schemas))
         self._spawn("follow API services", self._api_services.run(patience))
         self._spawn("follow definitions", self._definitions.run(patience))
-        self._spawn("keep flow schemas", self._on(self._flows.changed, self._settle_flow_schemas))
         self._spawn("keep API services", self._on(self._api_services_changed, self._settle_api_services))
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
         self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._settle_api_services, patience))

@@ -1,10 +1,11 @@
 """Classification: which flow schema a request falls under, and so which priority level.
 
 Pure, on what the objects say. Must hold: the lowest matchingPrecedence wins, then the name that comes first; a request
-that no schema matches falls under catch-all; without any objects nothing is known of a request.
+that no schema matches falls under catch-all; a schema whose level is missing does not count; the mandatory schemas are
+there without their objects.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
@@ -12,13 +13,14 @@ from typing import NamedTuple
 from registry import objects
 from registry.access.authorizer import Attributes
 from registry.access.users import UserInfo
+from registry.flowcontrol import mandatory
 from storage.stored_object import Object
 
 _EVERY = "*"
 _CATCH_ALL = "catch-all"
+_MANDATORY = ("exempt", _CATCH_ALL)
 _MISSING_MATCHES_LAST = 2**31
 _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
-_REMEMBERED = 4096
 
 
 class Flow(NamedTuple):
@@ -30,13 +32,15 @@ class Flow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlowSchema:
-    """What a FlowSchema object says. `rules` are those of its spec as they are."""
+    """What a FlowSchema object says. `rules` are those of its spec as they are; `distinguisher` is how it tells flows
+    apart: ByUser, ByNamespace, or not at all."""
 
     precedence: int
     name: str
     uid: str
     level: str
     rules: Sequence[Object]
+    distinguisher: str = ""
 
 
 def flow_schema(obj: Object) -> FlowSchema:
@@ -48,40 +52,27 @@ def flow_schema(obj: Object) -> FlowSchema:
         uid=metadata.get("uid", ""),
         level=objects.get(spec, "priorityLevelConfiguration.name", ""),
         rules=spec.get("rules") or (),
+        distinguisher=objects.get(spec, "distinguisherMethod.type", ""),
     )
 
 
 class Classifier:
-    """Answers for one state of the objects; equal questions are thought through once."""
+    """Answers for one state of the objects."""
 
-    def __init__(self, schemas: Sequence[FlowSchema], level_uids: Mapping[str, str]) -> None:
-        known = [schema for schema in schemas if schema.level in level_uids]
-        self._schemas = sorted(known, key=attrgetter("precedence", "name"))
-        self._flows = {schema.name: Flow(schema.uid, level_uids[schema.level]) for schema in known}
-        self._remembered: dict[tuple[object, ...], Flow | None] = {}
+    def __init__(self, schemas: Iterable[FlowSchema], levels: Container[str]) -> None:
+        known = {schema.name: schema for schema in schemas if schema.level in levels}
+        for name in _MANDATORY:
+            if name not in known:
+                known[name] = flow_schema({"metadata": {"name": name}, "spec": mandatory.schema_spec(name)})
+        self._schemas = sorted(known.values(), key=attrgetter("precedence", "name"))
+        self._catch_all = known[_CATCH_ALL]
 
-    def flow_of(self, attributes: Attributes) -> Flow | None:
-        """The flow of a request; None when there are no objects to say."""
-        user = attributes.user
-        key = (
-            user.name,
-            tuple(user.groups),
-            attributes[1:7] if attributes.is_resource else attributes[1],
-            attributes.path,
-        )
-        try:
-            return self._remembered[key]
-        except KeyError:
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            flow = self._remembered[key] = self._classify(attributes)
-            return flow
-
-    def _classify(self, attributes: Attributes) -> Flow | None:
+    def schema_of(self, attributes: Attributes) -> FlowSchema:
+        """The schema of a request."""
         for schema in self._schemas:
             if any(_matches(rule, attributes) for rule in schema.rules):
-                return self._flows[schema.name]
-        return self._flows.get(_CATCH_ALL)
+                return schema
+        return self._catch_all
 
 
 def _matches(rule: Object, attributes: Attributes) -> bool:

@@ -3,16 +3,13 @@ import pytest
 from registry.access.authorizer import Attributes
 from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
 from registry.bootstrap import flow_control_objects
-from registry.flowcontrol.classification import Classifier, Flow, flow_schema
+from registry.flowcontrol.classification import Classifier, flow_schema
 
 
 def fresh() -> Classifier:
-    """What a new server knows; the uid of everything is its name."""
-    schemas = flow_control_objects.flow_schemas()
-    for schema in schemas:
-        schema["metadata"]["uid"] = schema["metadata"]["name"]
+    """What a new server knows."""
     levels = [level["metadata"]["name"] for level in flow_control_objects.priority_levels()]
-    return Classifier(list(map(flow_schema, schemas)), {name: name for name in levels})
+    return Classifier(map(flow_schema, flow_control_objects.flow_schemas()), levels)
 
 
 def user(name: str, *groups: str) -> UserInfo:
@@ -58,18 +55,21 @@ def ask(who: UserInfo, verb: str, resource: str, *, group: str = "", namespace: 
 def test_the_schema_with_the_lowest_precedence_that_matches_counts(
     question: Attributes, schema: str, level: str
 ) -> None:
-    assert fresh().flow_of(question) == Flow(schema, level)
+    found = fresh().schema_of(question)
+
+    assert (found.name, found.level) == (schema, level)
 
 
 def test_a_schema_whose_level_is_missing_does_not_count() -> None:
-    schemas = [
-        flow_schema({**one, "metadata": {**one["metadata"], "uid": "u"}}) for one in flow_control_objects.flow_schemas()
-    ]
+    schemas = map(flow_schema, flow_control_objects.flow_schemas())
 
-    flow = Classifier(schemas, {"catch-all": "c"}).flow_of(ask(ADMIN, "get", "pods"))
+    found = Classifier(schemas, {"catch-all"}).schema_of(ask(user("jane"), "get", "pods", namespace="default"))
 
-    assert flow == Flow("u", "c")
+    assert found.name == "catch-all"
 
 
-def test_without_objects_nothing_is_known() -> None:
-    assert Classifier((), {}).flow_of(ask(ADMIN, "get", "pods")) is None
+@pytest.mark.parametrize(("who", "schema"), [(ADMIN, "exempt"), (ANONYMOUS, "catch-all")])
+def test_the_mandatory_schemas_count_without_objects(who: UserInfo, schema: str) -> None:
+    found = Classifier((), ()).schema_of(ask(who, "get", "pods"))
+
+    assert (found.name, found.uid) == (schema, "")

@@ -1,4 +1,5 @@
 import asyncio
+from functools import partial
 
 import pytest
 from aiohttp import web
@@ -6,9 +7,11 @@ from aiohttp import web
 from apiserver import responses
 from apiserver.context import Filter, Handler, RequestContext
 from apiserver.filters.errors import with_errors
-from apiserver.filters.flow_control import FlowControl
+from apiserver.filters.max_in_flight import with_max_in_flight
 from apiserver.filters.request_info import with_request_info
 from registry.access.users import MASTERS, UserInfo
+from registry.fairness.occupancy import InFlight
+from storage.clock import SystemClock
 from tests.apiserver.serving import ask, listening
 
 READ = "/api/v1/pods"
@@ -39,31 +42,49 @@ class Busy:
         return responses.text(context, "done")
 
 
-def filters(flow: FlowControl, *groups: str) -> tuple[Filter, ...]:
-    return with_request_info, with_errors, as_user(UserInfo(name="u", groups=groups)), flow.with_limits
+class Limits:
+    """The filter with its limits, and what it has counted."""
+
+    def __init__(self, *, max_reading: int, max_changing: int) -> None:
+        clock = SystemClock()
+        self.in_flight = InFlight(clock.monotonic())
+        self.refused: list[RequestContext] = []
+        self.filter = partial(
+            with_max_in_flight,
+            in_flight=self.in_flight,
+            clock=clock,
+            max_reading=max_reading,
+            max_changing=max_changing,
+            on_refused=self.refused.append,
+        )
+
+
+def filters(limits: Limits, *groups: str) -> tuple[Filter, ...]:
+    return with_request_info, with_errors, as_user(UserInfo(name="u", groups=groups)), limits.filter
 
 
 async def test_what_is_too_much_is_asked_to_come_again() -> None:
-    busy, flow = Busy(), FlowControl(max_reading=2, max_changing=1)
+    busy, flow = Busy(), Limits(max_reading=2, max_changing=1)
 
     async with listening(busy.handle, *filters(flow)) as listener:
         asking = [asyncio.create_task(ask(listener.port, READ)) for _ in range(2)]
         for _ in asking:
             await busy.entered.acquire()
         refused = await ask(listener.port, READ)
-        assert (flow.reading, flow.changing) == (2, 0)
+        assert (flow.in_flight.reading.present, flow.in_flight.changing.present) == (2, 0)
         busy.opened.set()
         done = await asyncio.gather(*asking)
         again = await ask(listener.port, READ)
 
     assert (refused.status, refused.headers["retry-after"]) == (429, "1")
-    assert refused.json["message"] == "Too many requests, please try again later."
+    assert refused.text == "Too many requests, please try again later.\n"
+    assert len(flow.refused) == 1
     assert [answer.status for answer in (*done, again)] == [200, 200, 200]
-    assert flow.reading == 0
+    assert flow.in_flight.reading.present == 0
 
 
 async def test_changes_are_counted_apart_from_reads() -> None:
-    busy, flow = Busy(), FlowControl(max_reading=1, max_changing=1)
+    busy, flow = Busy(), Limits(max_reading=1, max_changing=1)
 
     async with listening(busy.handle, *filters(flow)) as listener:
         asking = [asyncio.create_task(ask(listener.port, READ, method=method)) for method in ("GET", "POST")]
@@ -81,7 +102,7 @@ async def test_changes_are_counted_apart_from_reads() -> None:
     ("groups", "target"), [([MASTERS], READ), ([], f"{READ}?watch=1")], ids=["masters", "long-running"]
 )
 async def test_some_always_get_in(groups: list[str], target: str) -> None:
-    busy, flow = Busy(), FlowControl(max_reading=1, max_changing=1)
+    busy, flow = Busy(), Limits(max_reading=1, max_changing=1)
 
     async with listening(busy.handle, *filters(flow, *groups)) as listener:
         asking = [asyncio.create_task(ask(listener.port, target)) for _ in range(3)]
@@ -94,7 +115,7 @@ async def test_some_always_get_in(groups: list[str], target: str) -> None:
 
 
 async def test_zero_is_no_limit() -> None:
-    busy, flow = Busy(), FlowControl(max_reading=0, max_changing=0)
+    busy, flow = Busy(), Limits(max_reading=0, max_changing=0)
     busy.opened.set()
 
     async with listening(busy.handle, *filters(flow)) as listener:

@@ -1,0 +1,121 @@
+"""Fairness: a request is served in its turn, waits for it, or is asked to come again.
+
+What goes on behind this filter has a seat: a watch only until it has begun, what else is long-running none. Must hold:
+every answer that is made behind this filter says under which flow schema and priority level the request fell, and so
+does the refusal.
+"""
+
+from collections.abc import Callable
+
+from aiohttp import hdrs, web
+
+from apiserver import responses
+from apiserver.context import Handler, RequestContext
+from registry.fairness.fairness import Fairness
+from registry.fairness.lanes import Asked, Lane
+from registry.fairness.occupancy import InFlight
+from registry.fairness.tickets import ONE_SEAT, Ticket, Work
+from registry.fairness.watches import Watched
+from storage.clock import Clock
+
+OnRefused = Callable[[RequestContext], None]
+
+TOO_MANY = "Too many requests, please try again later.\n"
+_WRITES = frozenset({"create", "update", "patch", "delete"})
+_LONGEST_WAIT = 60.0
+_PART = 4
+"""A request waits for a quarter of the time that it has."""
+
+
+def with_fairness(
+    handler: Handler,
+    *,
+    fairness: Fairness,
+    in_flight: InFlight,
+    clock: Clock,
+    request_seconds: float,
+    on_refused: OnRefused,
+) -> Handler:
+    """Serve requests in their turns. request_seconds: the time that those have which have no deadline."""
+
+    async def fair(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        info = context.info
+        verb = info.verb
+        is_watch = verb == "watch"
+        if not is_watch and info.is_long_running:
+            return await handler(request, context)
+        path = "" if info.is_resource else info.path
+        lane = fairness.lane_of(
+            context.user, Asked(verb, path, info.group, info.namespace, info.resource, info.subresource)
+        )
+        context = context._replace(flow=lane.flow)
+        work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
+        now = clock.monotonic()
+        ticket = Ticket(lane, work, now, context)
+        if not fairness.enter(ticket):
+            return _refused(context, lane)
+        if ticket.decision is not None and not await _wait(ticket, context):
+            return _refused(context, lane)
+        running = in_flight.reading if info.is_reading else in_flight.changing
+        running.change(1, ticket.started)
+        if is_watch:
+            return await _watch(request, context, ticket)
+        try:
+            return await handler(request, context)
+        finally:
+            running.change(-1, fairness.leave(ticket))
+
+    async def _watch(request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
+        """The seat is free again when the watch has begun, or has failed to."""
+        has_begun = False
+
+        def begun() -> None:
+            nonlocal has_begun
+            if not has_begun:
+                has_begun = True
+                in_flight.reading.change(-1, fairness.leave(ticket, is_watch=True))
+
+        info = context.info
+        watched = Watched(info.group, info.resource, info.namespace, info.name)
+        selectors = context.query.get("fieldSelector")
+        closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
+        try:
+            return await handler(request, context._replace(on_started=begun))
+        finally:
+            closed()
+            begun()
+
+    async def _wait(ticket: Ticket, context: RequestContext) -> bool:
+        seconds = (context.deadline - context.received if context.deadline else request_seconds) / _PART
+        waiting = in_flight.waiting_to_read if context.info.is_reading else in_flight.waiting_to_change
+        waiting.change(1, ticket.arrived)
+        try:
+            return await fairness.wait(ticket, context.received + min(seconds, _LONGEST_WAIT))
+        finally:
+            waiting.change(-1, clock.monotonic())
+
+    def _refused(context: RequestContext, lane: Lane) -> web.StreamResponse:
+        on_refused(context)
+        return too_many(context, fairness.retry_after(lane))
+
+    return fair
+
+
+def too_many(context: RequestContext, retry_after: int) -> web.StreamResponse:
+    """The answer to who should come again."""
+    response = responses.text(context, TOO_MANY, status=429)
+    response.headers[hdrs.RETRY_AFTER] = str(retry_after)
+    return response
+
+
+def _work(fairness: Fairness, lane: Lane, context: RequestContext) -> Work:
+    info, estimator = context.info, fairness.estimator
+    verb = info.verb
+    if verb in _WRITES:
+        written = Watched(info.group, info.resource, info.namespace, info.name)
+        return estimator.of_write(lane, written, info.subresource)
+    if verb == "list":
+        return estimator.of_list(lane, (info.group, info.resource), info.name, context.query)
+    if verb == "watch":
+        return estimator.of_watch(lane, (info.group, info.resource), info.name, context.query)
+    return ONE_SEAT

@@ -1,0 +1,48 @@
+"""Max in flight: no more requests at once than the server is set up for; the rest is asked to come again.
+
+What is done instead of fairness where that is not wanted. Reading and changing requests have limits of their own,
+long-running ones none, and system:masters always gets in.
+"""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from apiserver.context import Handler, RequestContext
+from apiserver.filters.fairness import too_many
+from registry.access.users import MASTERS
+from registry.fairness.occupancy import InFlight
+from storage.clock import Clock
+
+OnRefused = Callable[[RequestContext], None]
+
+_RETRY_SECONDS = 1
+
+
+def with_max_in_flight(
+    handler: Handler,
+    *,
+    in_flight: InFlight,
+    clock: Clock,
+    max_reading: int,
+    max_changing: int,
+    on_refused: OnRefused,
+) -> Handler:
+    """Refuse what is too much, and tell who wants to know. A limit of 0 is none."""
+
+    async def admitted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        info = context.info
+        if info.is_long_running:
+            return await handler(request, context)
+        is_reading = info.is_reading
+        running, limit = (in_flight.reading, max_reading) if is_reading else (in_flight.changing, max_changing)
+        if 0 < limit <= running.present and MASTERS not in context.user.groups:
+            on_refused(context)
+            return too_many(context, _RETRY_SECONDS)
+        running.change(1, clock.monotonic())
+        try:
+            return await handler(request, context)
+        finally:
+            running.change(-1, clock.monotonic())
+
+    return admitted

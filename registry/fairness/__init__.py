@@ -1,0 +1,1 @@
+"""API priority and fairness: who is served when not everybody can be."""

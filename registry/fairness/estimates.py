@@ -1,0 +1,114 @@
+"""Estimates: how many seats a request takes, before anybody knows.
+
+A list takes seats by the bytes that it is likely to bring, a write by the watches that have to hear of it, and all
+others one. Must hold: no request is refused since it is wide; sizes are looked up rarely, since finding them costs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
+from typing import NamedTuple
+
+from registry.fairness.lanes import Lane
+from registry.fairness.tickets import ONE_SEAT, Work
+from registry.fairness.watches import OpenWatches, Watched
+from storage.clock import Clock
+
+_MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
+_BYTES_PER_SEAT = 100_000
+_MOST_BYTES_OF_CACHES = 1_000_000
+"""What a list out of a cache holds at once: it is written piece by piece."""
+_LARGEST_OBJECT = 1_500_000
+_WATCHES_PER_SEAT = 10
+_SECONDS_PER_EVENT = 0.005
+_LOOK_SECONDS = 60.0
+
+Query = Mapping[str, Sequence[str]]
+
+
+class Sizes(NamedTuple):
+    """Of the objects of a resource: how many there are, and how many bytes one has on average."""
+
+    objects: int
+    average: float
+
+
+SizesOf = Callable[[str, str], Sizes | None]
+"""By group and resource; None of what is not kept here, or not cached."""
+
+
+class Estimator:
+    """Of one server."""
+
+    def __init__(self, clock: Clock, watches: OpenWatches, sizes_of: SizesOf) -> None:
+        self._clock = clock
+        self._watches = watches
+        self._sizes_of = sizes_of
+        self._known: dict[tuple[str, str], tuple[float, Sizes | None]] = {}
+
+    def of_list(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
+        """What a list takes."""
+        sizes = self._sizes(resource)
+        if sizes is None or not sizes.objects:
+            return ONE_SEAT
+        return _seats(sizes, lane, name, query, is_cached=_is_cached(query))
+
+    def of_watch(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
+        """What a watch takes while it begins: with what is there already, or with nothing."""
+        begins_with_all = _of(query, "sendInitialEvents") == "true" or _of(query, "resourceVersion") in ("", "0")
+        sizes = self._sizes(resource) if begins_with_all else None
+        if sizes is None or not sizes.objects:
+            return ONE_SEAT
+        return _seats(sizes, lane, name, query, is_cached=True)
+
+    def of_write(self, lane: Lane, written: Watched, subresource: str) -> Work:
+        """What a change of one object takes."""
+        if subresource == "token" and written.resource == "serviceaccounts":
+            return ONE_SEAT
+        watches = self._watches.reached(written)
+        lane.series.reaches(watches)
+        if watches < _WATCHES_PER_SEAT:
+            return ONE_SEAT
+        wanted = ceil(watches / _WATCHES_PER_SEAT)
+        given = min(wanted, _most(lane, _MOST_OF_WRITES))
+        return Work(1, given, wanted * _SECONDS_PER_EVENT / given)
+
+    def _sizes(self, resource: tuple[str, str]) -> Sizes | None:
+        now = self._clock.monotonic()
+        until, sizes = self._known.get(resource, (now, None))
+        if until <= now:
+            sizes = self._sizes_of(*resource)
+            self._known[resource] = now + _LOOK_SECONDS, sizes
+        return sizes
+
+
+def _seats(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: bool) -> Work:
+    limit = _of(query, "limit")
+    wanted = int(limit) if limit.isascii() and limit.isdigit() else 0
+    objects = min(wanted, sizes.objects) if wanted else sizes.objects
+    if name:
+        objects = 1
+    elif not is_cached and (_of(query, "fieldSelector") or _of(query, "labelSelector")):
+        objects = max(objects, sizes.objects // 2)
+    size = objects * (sizes.average or _LARGEST_OBJECT)
+    if is_cached:
+        size = min(size, _MOST_BYTES_OF_CACHES)
+    seats = max(1, min(ceil(size / _BYTES_PER_SEAT), _most(lane, _MOST_OF_LISTS)))
+    return ONE_SEAT if seats == 1 else Work(seats)
+
+
+def _is_cached(query: Query) -> bool:
+    """Whether a list is answered from memory: as storage/cacher decides it."""
+    if _of(query, "continue") or _of(query, "resourceVersionMatch") == "Exact":
+        return False
+    version = _of(query, "resourceVersion")
+    return not (version not in ("", "0") and _of(query, "limit") and not _of(query, "resourceVersionMatch"))
+
+
+def _of(query: Query, name: str) -> str:
+    values = query.get(name)
+    return values[0] if values else ""
+
+
+def _most(lane: Lane, most: int) -> int:
+    """What one request may take at a level."""
+    return min(lane.level.widest or most, most)
