@@ -55,6 +55,7 @@ from registry.fairness.occupancy import InFlight
 from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
+from storage.kv.snapshot import Snapshot
 from storage.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -133,12 +134,15 @@ def _identity(settings: Settings) -> str:
     return f"{socket.gethostname()}_{uuid.uuid4() if is_shared else settings.data_dir.absolute()}"
 
 
-async def start(settings: Settings, *, clock: Clock | None = None) -> Server:
-    """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot."""
+async def start(settings: Settings, *, clock: Clock | None = None, beginning: Snapshot | None = None) -> Server:
+    """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot.
+
+    beginning: what a store in memory holds from the start.
+    """
     clock = clock or _clock(settings)
     pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock.patience)
     async with AsyncExitStack() as stack:
-        parts = await _parts(settings, pki, clock, stack)
+        parts = await _parts(settings, pki, clock, stack, beginning)
         context = tls.context(settings, pki)
         secure, insecure = await _listen(parts, context, stack)
         url = f"https://{tls.local_address(settings)}:{secure.port}"
@@ -158,10 +162,14 @@ def _clock(settings: Settings) -> Clock:
     return MovableClock()
 
 
-async def _parts(settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack) -> app.Parts:
+async def _parts(
+    settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack, beginning: Snapshot | None
+) -> app.Parts:
     types = schema.builtin()
     monitoring = Monitoring()
-    factory = StorageFactory(storage_config.config_of(settings), clock=clock, latencies=monitoring.latencies)
+    factory = StorageFactory(
+        storage_config.config_of(settings), clock=clock, latencies=monitoring.latencies, beginning=beginning
+    )
     storage = await stack.enter_async_context(factory)
     deadlines = Deadlines(clock.patience, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)

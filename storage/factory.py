@@ -9,7 +9,6 @@ the same servers share one engine.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -22,7 +21,7 @@ from storage import codec, compactor, lease_manager, servers_overrides
 from storage.cacher.cacher import Cacher
 from storage.clock import Clock, SystemClock
 from storage.compactor import Compactor
-from storage.errors import InvalidOptions, KeyNotFound, StorageError
+from storage.errors import InvalidOptions, StorageError
 from storage.interface import Resource, Storage
 from storage.key_prefixes import key_prefix
 from storage.kv.interface import KV, Health
@@ -42,9 +41,6 @@ logger = logging.getLogger(__name__)
 
 EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
 """What kube-apiserver does not cache: written all the time, read by people."""
-
-_NO_OBJECT = "-"
-"""A key that no object has: names begin with a letter or a digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +77,18 @@ class _Backend:
 
 
 class StorageFactory:
-    """Makes storages. An asynchronous context: entering opens everything, leaving closes it."""
+    """Makes storages. An asynchronous context: entering opens everything, leaving closes it.
+
+    beginning: what a store in memory holds from the start.
+    """
 
     def __init__(
-        self, config: StorageConfig, *, clock: Clock | None = None, latencies: Latencies | None = None
+        self,
+        config: StorageConfig,
+        *,
+        clock: Clock | None = None,
+        latencies: Latencies | None = None,
+        beginning: Snapshot | None = None,
     ) -> None:
         if config.media_type not in codec.BY_MEDIA_TYPE:
             allowed = ", ".join(codec.BY_MEDIA_TYPE)
@@ -94,6 +98,7 @@ class StorageFactory:
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
+        self._beginning = beginning
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
         self._storages: dict[tuple[str, str, str], Storage] = {}
@@ -153,10 +158,10 @@ class StorageFactory:
         return self._memory.snapshot()
 
     async def restore(self, wanted: Snapshot) -> int:
-        """Hold what the snapshot does; when this returns, no read shows anything else. Raises InvalidOptions."""
+        """Hold what the snapshot does; when this returns, nobody is shown anything else. Raises InvalidOptions."""
         revision = self._memory.restore(wanted)
         cachers = (storage for storage in self._storages.values() if isinstance(storage, Cacher))
-        await asyncio.gather(*(_wait_until(cacher, revision) for cacher in cachers))
+        await asyncio.gather(*(cacher.catch_up(revision) for cacher in cachers))
         return revision
 
     @property
@@ -253,7 +258,7 @@ class StorageFactory:
 
     async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
         config, clock = self._config, self._clock
-        kv = await _open_kv(config, servers, clock)
+        kv = await _open_kv(config, servers, clock, self._beginning)
         opening.push_async_callback(kv.close)
         of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
         leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
@@ -271,13 +276,7 @@ class StorageFactory:
             raise BaseExceptionGroup("storages failed to close", raised)
 
 
-async def _wait_until(cacher: Cacher, revision: int) -> None:
-    """Return when no read of a cache is older than the revision."""
-    with contextlib.suppress(KeyNotFound):
-        await cacher.get(_NO_OBJECT, resource_version=revision)
-
-
-async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
+async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
     """The engine of these etcd servers; without any, the embedded one."""
     if servers:
         return _open_etcd(config, servers, clock.patience)
@@ -287,7 +286,7 @@ async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock) 
         return await SqliteKV.open(config.data_dir, clock=clock)
     from storage.kv.memory import MemoryKV
 
-    return MemoryKV(clock=clock)
+    return MemoryKV(clock=clock, beginning=beginning)
 
 
 def _open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:

@@ -61,6 +61,8 @@ class WatchOptions:
     resource_version: N starts behind N; None and 0 start with the present state as ADDED events. With
     send_initial_events the state comes first whatever N says (and is not older than it), then a bookmark that ends
     the initial events (if bookmarks are allowed). `recursive` False watches the one object of that very key.
+    skips_gaps: only what is there counts, not all that happened: where changes were lost, a watch of a cache need not
+    end, but goes on with the difference.
     """
 
     resource_version: int | None = None
@@ -69,6 +71,7 @@ class WatchOptions:
     send_initial_events: bool = False
     recursive: bool = True
     ends_in: float = 0.0
+    skips_gaps: bool = False
 
 
 class WatchEventType(Enum):

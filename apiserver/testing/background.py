@@ -6,7 +6,7 @@ loop, sockets and tasks are gone; what fails in the start is raised by `started`
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -15,23 +15,21 @@ from apiserver import loops, server
 from apiserver.server import Server
 from apiserver.settings import Settings
 from apiserver.testing.clock import MovableClock
+from storage.kv.snapshot import Snapshot
 
 T = TypeVar("T")
 
-Prepare = Callable[[Server], Awaitable[None]]
-"""Runs when a server listens and is not ready yet."""
-
 
 class Background:
-    """Runs one server."""
+    """Runs one server, which begins with a state, if one is given."""
 
-    def __init__(self, settings: Settings, clock: MovableClock, prepare: Prepare) -> None:
+    def __init__(self, settings: Settings, clock: MovableClock, beginning: Snapshot | None) -> None:
         self.started: Future[Server] = Future()
         """The server, when it is ready."""
         self.ended: Future[None] = Future()
         self._settings = settings
         self._clock = clock
-        self._prepare = prepare
+        self._beginning = beginning
         self._shall_stop = threading.Event()
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -76,7 +74,7 @@ class Background:
         if self._shall_stop.is_set():
             self._stopping.set()
         try:
-            running = await server.start(self._settings, clock=self._clock)
+            running = await server.start(self._settings, clock=self._clock, beginning=self._beginning)
         except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
             self.started.set_exception(exc)
             return
@@ -89,7 +87,6 @@ class Background:
 
     async def _is_begun(self, running: Server) -> bool:
         try:
-            await self._prepare(running)
             await running.wait_until_ready()
         except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
             self.started.set_exception(exc)

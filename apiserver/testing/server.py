@@ -245,7 +245,7 @@ class Server:
         self._directory = tempfile.TemporaryDirectory(prefix="apiserver-")
         directory = Path(self._directory.name)
         pki.put(directory / "pki")
-        self._background = Background(self._settings(directory), self._new_clock(), self._prepare)
+        self._background = Background(self._settings(directory), self._new_clock(), self._snapshot)
         self._finalizer = weakref.finalize(self, _end, self._background, self._directory)
         self._background.start()
         return self._background.started
@@ -255,10 +255,6 @@ class Server:
         if not values.get("controllers"):
             values.setdefault("disable_admission_plugins", _WITHOUT_CONTROLLERS)
         return Settings(**values)
-
-    async def _prepare(self, running: Running) -> None:
-        if self._snapshot is not None and running.parts.bench is not None:
-            await running.parts.bench.restore(self._snapshot.lasting())
 
     def _become(self, running: Running) -> None:
         self._running = running

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from storage.clock import Clock
-from storage.errors import StorageError
+from storage.errors import Expired, StorageError
 from storage.interface import Watch, WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
 from storage.stored_object import StoredObject
 
@@ -66,12 +66,14 @@ class Following(Generic[T]):
             self._has_ended.clear()
             try:
                 await self._watch_once()
+            except Expired:
+                continue  # nothing stands in the way of the next watch, which begins with what is there
             except StorageError as exc:
                 logger.warning("cannot watch: %s", exc)
             await clock.sleep(_PAUSE_SECONDS)
 
     async def _watch_once(self) -> None:
-        options = WatchOptions(send_initial_events=True, allow_bookmarks=True)
+        options = WatchOptions(send_initial_events=True, allow_bookmarks=True, skips_gaps=True)
         watch = await self._storage.watch("", options, self)
         try:
             await self._has_ended.wait()

@@ -21,7 +21,8 @@ class CacheWatcher:
     """The Watch that a client holds.
 
     initial: what is left of the state that comes before any change; the watcher's `revision` is the state's.
-    marks_initial: a bookmark ends the initial events. bookmark_due, last_due: when the next bookmark is, and the last.
+    marks_initial: a bookmark ends the initial events. skips_gaps: it goes on where changes were lost.
+    bookmark_due, last_due: when the next bookmark is, and the last.
     group, feeding: where it is; neither before it has begun and after it has ended.
     """
 
@@ -40,6 +41,7 @@ class CacheWatcher:
         "revision",
         "scope",
         "sink",
+        "skips_gaps",
     )
 
     def __init__(
@@ -50,6 +52,7 @@ class CacheWatcher:
         self.predicate = options.predicate
         self.allows_bookmarks = options.allow_bookmarks
         self.marks_initial = options.send_initial_events and options.allow_bookmarks
+        self.skips_gaps = options.skips_gaps
         self.revision = options.resource_version or 0
         self.initial: Iterator[StoredObject] | None = None
         self.ends_in = options.ends_in

@@ -176,6 +176,17 @@ class Cacher:
         if not self._start():
             await self._gate.wait(READY_SECONDS)
 
+    async def catch_up(self, revision: int) -> None:
+        """Return when nothing older is shown any more, neither to readers nor to watchers that keep up.
+
+        A cache that nobody has used shows nothing. Raises Closed.
+        """
+        if not self._gate.is_open:
+            return
+        with self._progress.wanted():
+            await self._cache.mark.expect(revision)
+        await self._fanout.position.expect(revision)
+
     def statistics(self) -> Mapping[str, Any]:
         return {
             "ready": self._gate.is_open,

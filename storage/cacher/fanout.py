@@ -66,11 +66,21 @@ class Fanout:
         elif not self._is_scheduled:
             self._schedule()
 
-    def restarted(self, revision: int) -> None:
-        """History was lost before `revision`: nobody can be served what lies between, so all watches end."""
+    @property
+    def skips_gaps(self) -> bool:
+        """Whether some watcher lives on when history is lost."""
+        return any(watcher.skips_gaps for watcher in self.watchers)
+
+    def restarted(self, changes: Sequence[Change], revision: int) -> None:
+        """History was lost before `revision`: watches that want to see all that happened cannot go on."""
+        for watcher in list(self.watchers):
+            if not watcher.skips_gaps:
+                self.end(watcher, None)
+        if self._groups:
+            self.changed(changes, revision)
+            return
         self._queue.clear()
         self._newest = revision
-        self.end_all(None)
         self.position.advance(revision)
 
     # What watchers do

@@ -6,7 +6,8 @@ Only when the store has compacted that revision is the list made anew.
 What lies between is lost then, for good: a list shows what changed but not how often, and not what came and went. The
 cache could hand out the difference as events, and every watcher would miss some without knowing. So its watchers are
 ended instead (WatchCache tells the fan-out): they come back with a revision that is too old and list, too. Each
-watch has seen every event once and in order up to its end.
+watch has seen every event once and in order up to its end. Who wants no more than the present state says so, and does
+get the difference.
 
 Must hold: the cache never goes back. A list that is older than what the cache has shown (a store that was restored, a
 member that lags) is not taken: the reflector waits and lists again.
@@ -64,6 +65,7 @@ class Reflector:
         while True:
             try:
                 await self._follow()
+                continue
             except Closed as exc:
                 self._on_closed(exc)
                 return
@@ -85,7 +87,10 @@ class Reflector:
         }
 
     async def _follow(self) -> None:
-        """One life of a watch: raises what ended it."""
+        """One life of a watch: raises what ended it, unless all that helps is to list again.
+
+        That needs no pause: a list comes first then, and takes as long as the store needs for it.
+        """
         if self._must_list:
             await self._list()
         session = _Session(self._take)
@@ -101,7 +106,10 @@ class Reflector:
             watch.stop()
         if self._clock.monotonic() - begun >= LONGEST_PAUSE:
             self._pause = SHORTEST_PAUSE
-        raise reason or Unavailable("the watch of the store ended")
+        if not isinstance(reason, Expired | Compacted):
+            raise reason or Unavailable("the watch of the store ended")
+        self._must_list = True
+        logger.info("the cache is filled anew: %s", reason)
 
     async def _list(self) -> None:
         objects, revision = await self._all_pages()

@@ -27,8 +27,13 @@ class Listener(Protocol):
         """All that happened up to `revision`; no changes when nothing did."""
         ...
 
-    def restarted(self, revision: int) -> None:
-        """The state was replaced; what happened before `revision` is not known."""
+    @property
+    def skips_gaps(self) -> bool:
+        """Whether anybody wants to know the difference between two states when nobody knows how it came about."""
+        ...
+
+    def restarted(self, changes: Sequence[Change], revision: int) -> None:
+        """The state was replaced; what happened before `revision` is not known, but the difference, if it is wanted."""
         ...
 
 
@@ -54,10 +59,11 @@ class WatchCache:
     def replace(self, objects: Sequence[StoredObject], revision: int) -> None:
         """Start from a list that is not older than what is known."""
         assert revision >= self.revision
+        changes = self._difference(objects, revision) if self._listener.skips_gaps else ()
         self.state.replace(objects)
         self.window.restart(revision)
         self.mark.advance(revision)
-        self._listener.restarted(revision)
+        self._listener.restarted(changes, revision)
 
     def apply(self, events: Sequence[WatchEvent]) -> None:
         """Take one batch of the store's watch: whole revisions in order, and bookmarks."""
@@ -102,6 +108,18 @@ class WatchCache:
             "waiting_readers": len(self.mark),
             "window": self.window.statistics(),
         }
+
+    def _difference(self, objects: Sequence[StoredObject], revision: int) -> Sequence[Change]:
+        """From the present state to this one."""
+        now = self._clock.monotonic()
+        before = {stored.key: stored for stored in self.state.within("")}
+        changes = []
+        for stored in objects:
+            previous = before.pop(stored.key, None)
+            if previous is None or previous.revision != stored.revision:
+                changes.append(Change(stored.key, previous, current=stored, revision=revision, at=now))
+        changes += [Change(key, gone, current=None, revision=revision, at=now) for key, gone in before.items()]
+        return changes
 
     def _change(self, event: WatchEvent, stored: StoredObject, now: float) -> Change | None:
         if event.type is not WatchEventType.DELETED:

@@ -12,7 +12,7 @@ revision on it has lost: what is held for a slow reader is bounded, the rest is 
 import asyncio
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from storage.errors import StorageError
 from storage.kv.interface import Event, EventBatch
@@ -89,6 +89,13 @@ class Subscription:
         self._batches.append((EventBatch((), revision), 0))
         self.wake()
 
+    def lose(self, revision: int) -> None:
+        """Lose everything from the revision on, which comes next, and what is queued."""
+        if self.lost_from is None:
+            self._lose()
+            self.lost_from = self.lost_from or revision
+        self.wake()
+
     def compact(self, revision: int) -> None:
         """Lose what is queued if there are events below the revision in it."""
         oldest = self._oldest_revision()
@@ -158,6 +165,25 @@ class Feed:
                 subscription.deliver(batch, size)
         self._release_waiting()
 
+    def lose_most(self, keys: Collection[bytes], *, spare: int) -> Collection[bytes]:
+        """Let those lose what comes next who would be told most, when many keys change at once.
+
+        Returns the keys of which nobody is to be told: all but `spare` at the most.
+        """
+        concerned: dict[int, list[bytes]] = {}
+        for key in keys:
+            concerned.setdefault(bisect_right(self._bounds, key), []).append(key)
+        silent: set[int] = set()
+        left = len(keys)
+        for segment in sorted(concerned, key=lambda one: (bool(self._segments[one]), -len(concerned[one]))):
+            if left > spare and segment not in silent:
+                silent |= self._neighbours(segment)
+                left = sum(len(found) for one, found in concerned.items() if one not in silent)
+        for scope in {scope for segment in silent for scope in self._segments[segment]}:
+            for subscription in self._by_range[scope]:
+                subscription.lose(self.revision + 1)
+        return {key for segment, found in concerned.items() if segment in silent for key in found}
+
     def promise_progress(self) -> None:
         """Tell everybody that all events up to now have been published."""
         for subscription in self._all():
@@ -186,6 +212,15 @@ class Feed:
             for scope in self._segments[bisect_right(self._bounds, event.record.key)]:
                 selected.setdefault(scope, []).append(event)
         return selected
+
+    def _neighbours(self, segment: int) -> set[int]:
+        """The segments that have readers in common with this one, or with one of those, and so on."""
+        found, new = {segment}, {segment}
+        while new:
+            scopes = {scope for one in new for scope in self._segments[one]}
+            new = {place for place, held in enumerate(self._segments) if not scopes.isdisjoint(held)} - found
+            found |= new
+        return found
 
     def _divide(self) -> None:
         self._bounds = sorted({bound for scope in self._by_range for bound in scope})

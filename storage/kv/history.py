@@ -41,13 +41,14 @@ class Slice:
 class History:
     """The MVCC state of one store."""
 
-    def __init__(self) -> None:
-        self.revision = 1
-        self.compact_revision = 0
-        self._live: SortedDict[bytes, Record] = SortedDict()
+    def __init__(self, records: Mapping[bytes, Record] | None = None, revision: int = 1) -> None:
+        """Empty, or with what was there at a revision, as if all before had been compacted."""
+        self.revision = revision
+        self.compact_revision = revision if records else 0
+        self._live: SortedDict[bytes, Record] = SortedDict(records or {})
         self._past: SortedDict[bytes, list[Record]] = SortedDict()
         self._events: dict[int, tuple[Event, ...]] = {}
-        self._released = 1  # nothing before this revision is held any more
+        self._released = revision  # nothing before this revision is held any more
 
     def current(self, key: bytes) -> Record | None:
         """The key's record now."""
@@ -103,15 +104,30 @@ class History:
         """Write a key under the next revision."""
         revision = self.revision + 1
         previous = self.current(key)
-        if previous is None:
-            record = Record(key, value, revision, revision, 1, lease)
-        else:
-            record = Record(key, value, previous.create_revision, revision, previous.version + 1, lease)
+        if previous is not None:
             self._past.setdefault(key, []).append(previous)
-        self._live[key] = record
+        record = self._live[key] = _behind(previous, key, value, revision=revision, lease=lease)
         event = Event(EventType.PUT, record, previous)
         self._commit(revision, (event,))
         return event
+
+    def replace(self, gone: Iterable[bytes], written: Iterable[Record]) -> None:
+        """Change many keys at once, and forget how it came to that: everything up to now is compacted.
+
+        A key may be in both: then it is made anew. The change takes a revision that nobody can read or follow, and
+        the compacted one lies behind it.
+        """
+        revision = self.revision + 1
+        live = self.present()
+        for key in gone:
+            del live[key]
+        for record in written:
+            key = record.key
+            live[key] = _behind(live.get(key), key, record.value, revision=revision, lease=record.lease)
+        self._live = SortedDict(live)
+        self._past.clear()
+        self._events.clear()
+        self.revision = self.compact_revision = self._released = revision + 1
 
     def delete(self, keys: Iterable[bytes]) -> Sequence[Event]:
         """Delete keys, all of which exist, under one next revision."""
@@ -182,6 +198,13 @@ class History:
     def _commit(self, revision: int, events: tuple[Event, ...]) -> None:
         self._events[revision] = events
         self.revision = revision
+
+
+def _behind(previous: Record | None, key: bytes, value: bytes, *, revision: int, lease: int) -> Record:
+    """What a key holds when it is written, behind what it held before."""
+    if previous is None:
+        return Record(key, value, revision, revision, 1, lease)
+    return Record(key, value, previous.create_revision, revision, previous.version + 1, lease)
 
 
 def _unless_tombstone(record: Record) -> Record | None:

@@ -1,10 +1,10 @@
 """Snapshot: what a store held at one moment, to go back to or to begin another store with. Pure.
 
-A snapshot costs no copy of a value: records never change. Must hold: going back is a change like any other: it takes
-new revisions, and who follows the store is told of the difference.
+A snapshot costs no copy of a value: records never change. Must hold: going back takes new revisions, and who follows
+the store is told of the difference or has to read anew.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,9 +21,9 @@ class Snapshot:
     def __len__(self) -> int:
         return len(self.records)
 
-    def lasting(self) -> "Snapshot":
+    def lasting(self) -> Mapping[bytes, Record]:
         """What another store can take: leases are their own store's."""
-        return Snapshot({key: record for key, record in self.records.items() if not record.lease}, self.revision)
+        return {key: record for key, record in self.records.items() if not record.lease}
 
 
 class Difference(NamedTuple):
@@ -31,6 +31,22 @@ class Difference(NamedTuple):
 
     gone: list[bytes]
     written: list[Record]
+
+    @property
+    def changed(self) -> set[bytes]:
+        """What is not the same."""
+        return {*self.gone, *(record.key for record in self.written)}
+
+    def divided(self, keys: Collection[bytes]) -> "tuple[Difference, Difference]":
+        """The part that concerns these keys, and the rest."""
+        if not keys:
+            return Difference([], []), self
+        return (
+            Difference([key for key in self.gone if key in keys], [one for one in self.written if one.key in keys]),
+            Difference(
+                [key for key in self.gone if key not in keys], [one for one in self.written if one.key not in keys]
+            ),
+        )
 
 
 def difference(live: Mapping[bytes, Record], wanted: Snapshot, leases: Mapping[int, object]) -> Difference:

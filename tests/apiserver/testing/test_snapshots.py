@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import Queue
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,32 @@ def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: Cl
         told = [said.get(timeout=5) for _ in range(3)]
 
     assert told == [("DELETED", "new"), ("ERROR", "410"), ENDED]
+
+
+MANY = 1_200
+"""More objects than watches are told of by a restore."""
+
+
+def manifests_of_many() -> list[dict[str, Any]]:
+    return [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"many-{number}", "namespace": "default"}}
+        for number in range(MANY)
+    ]
+
+
+def test_a_great_restore_ends_the_watches_that_would_be_told_most(server: Server, client: Client) -> None:
+    snapshot = server.snapshot()
+    server.load(*manifests_of_many())
+    version = version_of(client)
+
+    with watching(server, version) as said:
+        server.restore(snapshot)
+        ended = said.get(timeout=5)
+    with watching(server, version) as said:
+        too_old = said.get(timeout=5)
+
+    assert (ended, too_old) == (ENDED, ("ERROR", "410"))
+    assert names(client) == names(client, f"{CONFIG_MAPS}?resourceVersion=0") == []
 
 
 def test_states_are_kept_over_http(client: Client) -> None:

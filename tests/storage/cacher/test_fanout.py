@@ -340,6 +340,26 @@ async def test_a_restart_ends_all_watches(parts: Parts) -> None:
     assert parts.fanout.position.revision == 20
 
 
+async def test_who_skips_gaps_is_told_the_difference_by_a_restart(parts: Parts) -> None:
+    following, other = Sink(), Sink()
+    parts.watch(following, skips_gaps=True)
+    parts.watch(other)
+    parts.write_keys(11, "default/changed", "default/gone", "default/same")
+    same = parts.cache.get("default/same")
+    assert same is not None
+
+    parts.cache.replace([stored("default/changed", 15), stored("default/new", 16), same], 20)
+    await a_turn()
+
+    assert (following.ends, other.ends) == ([], [None])
+    assert shapes(following.events[3:]) == [
+        (WatchEventType.MODIFIED, "default/changed"),
+        (WatchEventType.ADDED, "default/new"),
+        (WatchEventType.DELETED, "default/gone"),
+    ]
+    assert parts.fanout.position.revision == 20
+
+
 async def test_statistics_count_exactly(parts: Parts) -> None:
     for _ in range(3):
         parts.watch(Sink())

@@ -320,3 +320,16 @@ async def test_closing_ends_those_who_wait_for_the_first_list(cacher: Cacher, or
 
     with pytest.raises(Closed):
         await in_time(waiting)
+
+
+async def test_a_watch_that_is_overtaken_is_followed_by_a_list_at_once(cacher: Cacher, origin: Troubled) -> None:
+    await create(cacher, "a")
+    await cacher.wait_until_ready()
+    following = await Watcher.on(cacher, send_initial_events=True, skips_gaps=True)
+
+    await origin.break_watches(Expired("too old"))
+    await some_turns()
+    newest = await create(cacher, "b")
+
+    assert (await in_time(following.take_until(newest.revision)))[-1].revision == newest.revision
+    assert cacher.statistics()["reflector"]["relists"] == 1

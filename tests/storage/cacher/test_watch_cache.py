@@ -20,12 +20,14 @@ class Told:
         self.changes: list[Change] = []
         self.revisions: list[int] = []
         self.restarts: list[int] = []
+        self.skips_gaps = False
 
     def changed(self, changes: Sequence[Change], revision: int) -> None:
         self.changes.extend(changes)
         self.revisions.append(revision)
 
-    def restarted(self, revision: int) -> None:
+    def restarted(self, changes: Sequence[Change], revision: int) -> None:
+        self.changes.extend(changes)
         self.restarts.append(revision)
 
 
@@ -89,6 +91,16 @@ def test_progress_moves_the_revision_only(cache: WatchCache, told: Told) -> None
 
     assert (cache.revision, told.changes, told.revisions) == (9, [], [9])
     assert list(cache.window.behind(5)) == []
+
+
+def test_the_difference_between_two_states_is_made_for_those_who_want_it(cache: WatchCache, told: Told) -> None:
+    cache.replace([stored("default/b", 8)], 9)
+    told.skips_gaps = True
+    again = stored("default/b", 8)
+
+    cache.replace([again, stored("default/c", 11)], 12)
+
+    assert [(change.key, change.revision) for change in told.changes] == [("default/c", 12)]
 
 
 def test_a_change_costs_no_decoding(told: Told) -> None:
