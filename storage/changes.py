@@ -38,6 +38,10 @@ class Change(Protocol[D]):
     @property
     def is_deletion(self) -> bool: ...
 
+    async def begin_with(self, suggestion: StoredObject) -> None:
+        """Hear of a state that is decided on without having been read."""
+        ...
+
     async def fetch(self) -> Record | None:
         """The current record."""
         ...
@@ -50,6 +54,14 @@ class Change(Protocol[D]):
         """What to write over this state; None to leave it as it is. Raises to refuse."""
         ...
 
+    def is_confirmed(self, fresh: StoredObject) -> bool:
+        """Whether the decision to write nothing holds for the state of the same revision that was read for it."""
+        ...
+
+    async def unchanged(self, current: StoredObject) -> StoredObject:
+        """What the caller gets when nothing is written."""
+        ...
+
     async def write(self, current: StoredObject | None, decision: D) -> WriteResult:
         """Compare-and-set against this state."""
         ...
@@ -57,6 +69,21 @@ class Change(Protocol[D]):
     async def result(self, current: StoredObject | None, decision: D, write: WriteResult) -> StoredObject:
         """What the caller gets for a write that succeeded at `revision`."""
         ...
+
+
+class Plainly:
+    """The part of a Change that is the same for all objects which are kept as they are shown."""
+
+    __slots__ = ()
+
+    async def begin_with(self, suggestion: StoredObject) -> None:
+        """A suggestion is as good as what is read."""
+
+    def is_confirmed(self, fresh: StoredObject) -> bool:
+        return not fresh.is_stale
+
+    async def unchanged(self, current: StoredObject) -> StoredObject:
+        return current
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +145,13 @@ class Changes:
         """One compare-and-set; the state that won when it is lost."""
         if known is None:
             known = await _verified(change, await change.fetch())
+        elif not known.is_verified and known.stored is not None:
+            await change.begin_with(known.stored)
         decided = await self._decide(change, known)
         current, decision = decided
         if decision is None:
             assert current is not None, "there is nothing to leave as it is"
-            return _Settled(current, current)
+            return _Settled(await change.unchanged(current), current)
         write = await change.write(current, decision)
         if not write.succeeded:
             self._lost_races += 1
@@ -147,7 +176,8 @@ class Changes:
             return fresh.stored, await change.decide(fresh.stored)
         if failure is not None:
             raise failure
-        return fresh.stored, await change.decide(fresh.stored) if _is_stale(fresh) else None
+        is_confirmed = fresh.stored is None or change.is_confirmed(fresh.stored)
+        return fresh.stored, None if is_confirmed else await change.decide(fresh.stored)
 
 
 async def _verified(change: Change[D], record: Record | None) -> _Known:
@@ -159,10 +189,6 @@ def _newest(known: _Known | None, latest: StoredObject | None) -> _Known | None:
     if latest is None or (known is not None and known.revision >= latest.revision):
         return known
     return _Known(latest, is_verified=False)
-
-
-def _is_stale(known: _Known) -> bool:
-    return known.stored is not None and known.stored.is_stale
 
 
 def _pause(attempt: int) -> float:

@@ -45,7 +45,7 @@ class DryRunnableStorage:
         present = await self._present(key)
         if present is not None:
             raise KeyExists(key, present.revision)
-        return self.stored(key, obj)
+        return await self._preview(key, obj)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         return await self._storage.get(key, resource_version=resource_version)
@@ -96,7 +96,11 @@ class DryRunnableStorage:
         update = await try_update(current)
         versioner.clear_resource_version(update.obj)
         versioner.set_resource_version(update.obj, current.revision if current is not None else 0)
-        return self.stored(key, update.obj)
+        return await self._preview(key, update.obj)
+
+    async def _preview(self, key: str, obj: Object) -> StoredObject:
+        codec.to_json(obj)
+        return await self._storage.preview(key, obj)
 
     async def _delete_dryly(self, key: str, conditions: Preconditions | None, validate: Validate) -> StoredObject:
         current = await self._storage.get(key)

@@ -266,6 +266,13 @@ class Storage(Protocol):
         """
         ...
 
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        """An object, which is used up, as it would read back from the store, under the version that it carries.
+
+        Raises NotStorable, Untranslatable.
+        """
+        ...
+
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         """Deliver changes to the sink until it is stopped or ended. What is wrong from the start is raised here.
 

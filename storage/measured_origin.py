@@ -104,6 +104,9 @@ class MeasuredOrigin:
         with self._timed("delete"):
             return await self._origin.delete(key, preconditions=preconditions, validate=validate, suggestion=suggestion)
 
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        return await self._origin.preview(key, obj)
+
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         return await self._origin.watch(key, options, sink)
 

@@ -11,12 +11,13 @@ is stale.
 from collections.abc import Callable, Mapping, Sequence
 
 from storage import codec as codecs
+from storage import versioner
 from storage.codec import Codec
 from storage.errors import Corrupt, InvalidOptions
 from storage.interface import Resource
 from storage.kv.interface import Record, prefix_end
 from storage.stored_object import Object, Reader, StoredObject
-from storage.transformer import ENCRYPTED_PREFIX, Transformer
+from storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 
 
 class Records:
@@ -67,32 +68,54 @@ class Records:
     async def read_state(self, record: Record, revision: int) -> StoredObject:
         """The same, to be shown under another revision: the last state of what was deleted then."""
         data = record.value
+        is_plain = self._translation is None and self._transformer.is_identity
+        if is_plain and not data.startswith(ENCRYPTED_PREFIX):
+            is_stale = codecs.codec_of(data) is not self._codec
+            return StoredObject(self.relative(record.key), revision, data, self._reader, is_stale=is_stale)
+        return await self.shown(self.relative(record.key), revision, await self.opened(record))
+
+    async def opened(self, record: Record) -> Plain:
+        """What a record says, read with the key that it was written with. Raises Corrupt, Unavailable."""
+        data = record.value
         is_stale = False
         if data.startswith(ENCRYPTED_PREFIX) or not self._transformer.is_identity:
             plain = await self._transformer.from_storage(data, record.key)
             data, is_stale = plain.data, plain.is_stale
-        is_stale = is_stale or codecs.codec_of(data) is not self._codec
+        return Plain(data, is_stale or codecs.codec_of(data) is not self._codec)
+
+    async def shown(self, key: str, revision: int, plain: Plain) -> StoredObject:
+        """The object that a value stands for. Raises Untranslatable, and Corrupt where others translate."""
+        data = plain.data
         if self._translation is not None:
-            data = self._codec.encode(await self._translation.from_stored(self._decoded(record, data)))
-        return StoredObject(self.relative(record.key), revision, data, self._reader, is_stale=is_stale)
+            data = self._codec.encode(await self._translation.from_stored(self._decoded(key, data)))
+        return StoredObject(key, revision, data, self._reader, is_stale=plain.is_stale)
 
     def reduced(self, obj: Object) -> Object:
         """What is kept of an object, which is used up."""
         return obj if self._reduced is None else self._reduced(obj)
 
-    async def write(self, key: bytes, obj: Object) -> bytes:
-        """The value to store for an object, whose resourceVersion is cleared. Raises NotStorable, Unavailable."""
-        value = self._type_meta | obj if self._translation is None else await self._translation.to_stored(obj)
-        data = self._codec.encode(value)
-        if self._transformer.is_identity:
-            return data
-        return await self._transformer.to_storage(data, key)
+    async def value_of(self, obj: Object) -> bytes:
+        """What to store of an object, whose resourceVersion is cleared. Raises NotStorable, Untranslatable."""
+        return self._codec.encode(
+            self._type_meta | obj if self._translation is None else await self._translation.to_stored(obj)
+        )
 
-    def _decoded(self, record: Record, data: bytes) -> Object:
+    async def sealed(self, key: bytes, value: bytes) -> bytes:
+        """A value as the store gets it. Raises Unavailable."""
+        return value if self._transformer.is_identity else await self._transformer.to_storage(value, key)
+
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        """An object as it would read back, under the resourceVersion that it carries."""
+        revision = versioner.resource_version(obj)
+        if self._translation is None:
+            return self.written(key, revision, obj)
+        return await self.shown(key, revision, Plain(await self.value_of(obj), is_stale=False))
+
+    def _decoded(self, key: str, data: bytes) -> Object:
         try:
             return codecs.decode(data)
         except ValueError as exc:
-            raise Corrupt(self.relative(record.key), f"{self._reader.resource}: {exc}") from exc
+            raise Corrupt(key, f"{self._reader.resource}: {exc}") from exc
 
     def written(self, key: str, revision: int, obj: Object) -> StoredObject:
         """The object that was just written."""

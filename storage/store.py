@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from storage.changes import Changes
+from storage.changes import Change, Changes
 from storage.clock import Clock, SystemClock
 from storage.codec import Codec
 from storage.errors import FutureRevision, KeyNotFound
@@ -34,6 +34,7 @@ from storage.records import Records
 from storage.store_watch import SLOW_BUDGET, Watches, WatchSource
 from storage.stored_object import Object, StoredObject
 from storage.transformer import Transformer
+from storage.translated_writes import TranslatedDeleting, TranslatedUpdating
 from storage.writes import Deleting, Updating, Writer
 
 
@@ -98,7 +99,8 @@ class Store:
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
         self._requests["update"] += 1
-        change = Updating(
+        updating = TranslatedUpdating if self._records.is_translated else Updating
+        change: Change[Any] = updating(
             writer=self._writer,
             key=key,
             try_update=try_update,
@@ -116,12 +118,16 @@ class Store:
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
         self._requests["delete"] += 1
-        change = Deleting(writer=self._writer, key=key, preconditions=preconditions, validate=validate)
+        deleting = TranslatedDeleting if self._records.is_translated else Deleting
+        change = deleting(writer=self._writer, key=key, preconditions=preconditions, validate=validate)
         return await self._changes.apply(change, suggestion)
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         self._requests["watch"] += 1
         return await self._watches.start(key, options, sink)
+
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        return await self._records.preview(key, self._records.reduced(obj))
 
     async def count(self) -> int:
         start, end = self._records.range_of("", recursive=True)

@@ -9,12 +9,14 @@ stored form is stale. Whatever an update function raises reaches its caller unto
 from dataclasses import dataclass
 
 from storage import codec, preconditions, versioner
+from storage.changes import Plainly
 from storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from storage.interface import Preconditions, TryUpdate, Update, Validate
 from storage.kv.interface import KV, Record, WriteResult
 from storage.lease_manager import LeaseManager
 from storage.records import Records
 from storage.stored_object import Object, StoredObject
+from storage.transformer import Plain
 
 
 class Writer:
@@ -31,22 +33,19 @@ class Writer:
             raise RevisionSet(versioner.SET_ON_CREATE)
         obj = self.records.reduced(obj)
         codec.to_json(obj)
-        write = await self.put(key, obj, ttl=ttl, expected_mod_revision=0)
+        versioner.clear_resource_version(obj)
+        value = await self.records.value_of(obj)
+        write = await self.put(key, value, ttl=ttl, expected_mod_revision=0)
         if not write.succeeded:
             raise KeyExists(key, write.record.mod_revision if write.record else 0)
-        return await self.written(key, write, obj)
-
-    async def written(self, key: str, write: WriteResult, obj: Object) -> StoredObject:
-        """What was just written, as it reads back."""
-        if self.records.is_translated and write.record is not None:
-            return await self.records.read(write.record)
+        if self.records.is_translated:
+            return await self.records.shown(key, write.revision, Plain(value, is_stale=False))
         return self.records.written(key, write.revision, obj)
 
-    async def put(self, key: str, obj: Object, *, ttl: int, expected_mod_revision: int) -> WriteResult:
-        """Compare-and-set one object, under a lease if it has a TTL."""
-        versioner.clear_resource_version(obj)
+    async def put(self, key: str, plain: bytes, *, ttl: int, expected_mod_revision: int) -> WriteResult:
+        """Compare-and-set one value, under a lease if it has a TTL."""
         raw_key = self.records.key_of(key)
-        value = await self.records.write(raw_key, obj)
+        value = await self.records.sealed(raw_key, plain)
         if not ttl:
             return await self.kv.put(raw_key, value, expected_mod_revision=expected_mod_revision)
         lease = await self._leases.lease_for(ttl)
@@ -57,9 +56,13 @@ class Writer:
             lease = await self._leases.lease_for(ttl)
             return await self.kv.put(raw_key, value, expected_mod_revision=expected_mod_revision, lease=lease)
 
+    async def remove(self, key: str, expected_mod_revision: int) -> WriteResult:
+        """Compare-and-delete one key."""
+        return await self.kv.delete(self.records.key_of(key), expected_mod_revision=expected_mod_revision)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Updating:
+class Updating(Plainly):
     """The Change that puts what an update function makes of the current state."""
 
     writer: Writer
@@ -70,32 +73,34 @@ class Updating:
     is_deletion: bool = False
 
     async def fetch(self) -> Record | None:
-        return await _fetch(self.writer, self.key)
+        return await fetch(self.writer, self.key)
 
     async def state_of(self, record: Record | None) -> StoredObject | None:
         if record is None and self.ignore_not_found:
             return None
-        return await _existing(self.writer, self.key, record)
+        return await self.writer.records.read(existing(self.key, record))
 
     async def decide(self, current: StoredObject | None) -> Update | None:
         preconditions.check(self.preconditions, self.key, current)
         wanted = await self.try_update(current)
         update = Update(self.writer.records.reduced(wanted.obj), wanted.ttl)
         versioner.clear_resource_version(update.obj)
-        versioner.set_resource_version(update.obj, _revision(current))
+        versioner.set_resource_version(update.obj, revision_of(current))
         shown = codec.to_json(update.obj)
         is_unchanged = current is not None and not current.is_stale and shown == current.json
         return None if is_unchanged else update
 
     async def write(self, current: StoredObject | None, decision: Update) -> WriteResult:
-        return await self.writer.put(self.key, decision.obj, ttl=decision.ttl, expected_mod_revision=_revision(current))
+        versioner.clear_resource_version(decision.obj)
+        value = await self.writer.records.value_of(decision.obj)
+        return await self.writer.put(self.key, value, ttl=decision.ttl, expected_mod_revision=revision_of(current))
 
     async def result(self, current: StoredObject | None, decision: Update, write: WriteResult) -> StoredObject:
-        return await self.writer.written(self.key, write, decision.obj)
+        return self.writer.records.written(self.key, write.revision, decision.obj)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deleting:
+class Deleting(Plainly):
     """The Change that deletes the current state if it may go."""
 
     writer: Writer
@@ -105,10 +110,10 @@ class Deleting:
     is_deletion: bool = True
 
     async def fetch(self) -> Record | None:
-        return await _fetch(self.writer, self.key)
+        return await fetch(self.writer, self.key)
 
     async def state_of(self, record: Record | None) -> StoredObject:
-        return await _existing(self.writer, self.key, record)
+        return await self.writer.records.read(existing(self.key, record))
 
     async def decide(self, current: StoredObject | None) -> StoredObject:
         assert current is not None, "what is deleted exists"
@@ -117,23 +122,24 @@ class Deleting:
         return current
 
     async def write(self, current: StoredObject | None, decision: StoredObject) -> WriteResult:
-        return await self.writer.kv.delete(
-            self.writer.records.key_of(self.key), expected_mod_revision=decision.revision
-        )
+        return await self.writer.remove(self.key, decision.revision)
 
     async def result(self, current: StoredObject | None, decision: StoredObject, write: WriteResult) -> StoredObject:
         return decision.at_revision(write.revision)
 
 
-async def _fetch(writer: Writer, key: str) -> Record | None:
+async def fetch(writer: Writer, key: str) -> Record | None:
+    """The record of a key."""
     return (await writer.kv.get(writer.records.key_of(key))).record
 
 
-async def _existing(writer: Writer, key: str, record: Record | None) -> StoredObject:
+def existing(key: str, record: Record | None) -> Record:
+    """A record that has to be there. Raises KeyNotFound."""
     if record is None:
         raise KeyNotFound(key)
-    return await writer.records.read(record)
+    return record
 
 
-def _revision(current: StoredObject | None) -> int:
+def revision_of(current: StoredObject | None) -> int:
+    """At which revision a state was written; 0 for what does not exist."""
     return current.revision if current is not None else 0

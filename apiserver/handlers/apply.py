@@ -5,7 +5,9 @@ what the apply itself finds.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import orjson
 
@@ -15,9 +17,12 @@ from apiserver.handlers.turns import aside
 from apiserver.serializers import yaml
 from registry.errors import BadRequest
 from registry.patch import documents
+from registry.patch.apply import elsewhere
 from registry.rest import Updater
 from registry.schema import yaml_keys
 from storage.stored_object import Object, StoredObject
+
+T = TypeVar("T")
 
 _UNDECODABLE = "error decoding YAML: "
 _THREAD_FROM_BYTES = 16 * 1024
@@ -36,14 +41,15 @@ class AppliedConfiguration:
     async def make(self, current: StoredObject | None) -> Object:
         """Raises ApplyConflict, BadRequest."""
         document = await self._read()
-        obj = await aside(lambda: self._applied(document, current), len(self.patch.text))
+        live = current.decode() if current is not None else None
+        owners = self.served.storage.field_manager(self.served.version)
+        config = _configuration(document)
+        obj = await elsewhere.apply(owners, live, config, self.manager, force=self.force, run=self._aside)
         self._report(document)
         return obj
 
-    def _applied(self, document: yaml.Document, current: StoredObject | None) -> Object:
-        live = current.decode() if current is not None else None
-        owners = self.served.storage.field_manager(self.served.version)
-        return owners.apply(live, _configuration(document), self.manager, force=self.force)
+    def _aside(self, work: Callable[[], T]) -> Awaitable[T]:
+        return aside(work, len(self.patch.text))
 
     async def _read(self) -> yaml.Document:
         """The configuration; a long one does not hold up the event loop."""

@@ -54,14 +54,18 @@ class WebhookTranslation:
     async def to_stored(self, obj: Object) -> Object:
         stored = self.definition.storage_version
         if self.version != stored:
-            obj = await self.converted(obj, self.version, stored)
+            obj = self.types[stored].canonical(await self.converted(obj, self.version, stored))
         return {"kind": self.definition.accepted["kind"], "apiVersion": self._api_version(stored), **obj}
 
     def _api_version(self, version: str) -> str:
         return f"{self.definition.group}/{version}"
 
     async def converted(self, obj: Object, version: str, wanted: str) -> Object:
-        """An object of one version in another. Raises Untranslatable."""
+        """An object of one version as another has it. Raises Untranslatable."""
+        return self.types[wanted].coerce(await self.answered(obj, version, wanted))
+
+    async def answered(self, obj: Object, version: str, wanted: str) -> Object:
+        """What the webhook makes of an object of one version for another. Raises Untranslatable."""
         kind = self.definition.accepted["kind"]
         source = f"{self._api_version(version)}, Kind={kind}"
         sent = {"apiVersion": self._api_version(version), "kind": kind, **obj}
@@ -74,7 +78,7 @@ class WebhookTranslation:
         except ValueError as exc:
             raise Untranslatable(f"conversion webhook for {source} returned invalid metadata: {exc}") from exc
         del converted["apiVersion"], converted["kind"]
-        return self.types[wanted].coerce({**converted, "metadata": metadata})
+        return {**converted, "metadata": metadata}
 
     async def _asked(self, obj: Object, api_version: str, source: str) -> Object:
         webhook = self.definition.conversion.get("webhook") or {}

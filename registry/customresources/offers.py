@@ -12,6 +12,7 @@ from functools import partial
 from registry import errors
 from registry.admission.interface import Admission, Attributes, Operation
 from registry.customresources import columns, forms, selectable_fields, versioned_storage
+from registry.customresources.conversion import Types, WebhookTranslation
 from registry.customresources.definition import Definition, Version
 from registry.customresources.object_rules import ObjectRules
 from registry.customresources.scale import CustomScaleREST
@@ -21,10 +22,13 @@ from registry.generic.status import SubresourceREST
 from registry.generic.store import Store
 from registry.kind import Kind, Scale
 from registry.patch.apply.elements import Path
+from registry.patch.apply.manager import Ask
+from registry.patch.apply.shapes import ShapeError
 from registry.rest import Environment, RESTStorage
 from registry.schema.custom_type import CustomType
 from registry.webhook_calls import CallWebhook
 from storage.dry_run import DryRunnableStorage
+from storage.errors import Untranslatable
 from storage.interface import Storage
 from storage.stored_object import Object
 
@@ -92,7 +96,7 @@ def offer_of(
                 environment.types,
                 environment.clock,
                 replicas=_replicas(definition),
-                is_converted=versioned_storage.is_by_webhook(definition),
+                ask=_asking(definition, types, version.name, call),
             ),
         )
         for version in definition.versions
@@ -100,6 +104,24 @@ def offer_of(
     }
     served = {version.name: _paths(stores[version.name]) for version in definition.served_versions}
     return Offer(definition, served, stores)
+
+
+def _asking(definition: Definition, types: Types, version: str, call: CallWebhook) -> Ask | None:
+    """Who is asked to convert between versions, if it is a webhook."""
+    if not versioned_storage.is_by_webhook(definition):
+        return None
+    translation = WebhookTranslation(definition, types, version, call)
+
+    async def ask(value: Object, api_version: str) -> Object:
+        obj = {name: part for name, part in value.items() if name not in ("apiVersion", "kind")}
+        source, wanted = (one.rpartition("/")[2] for one in (value["apiVersion"], api_version))
+        try:
+            answer = await translation.answered(obj, source, wanted)
+        except Untranslatable as exc:
+            raise ShapeError(str(exc)) from exc
+        return {"apiVersion": api_version, "kind": value["kind"], **answer}
+
+    return ask
 
 
 def _canonical(of_type: CustomType, obj: Object) -> Object:

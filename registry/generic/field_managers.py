@@ -12,7 +12,7 @@ from registry.names import GroupVersionKind
 from registry.patch.apply import elements
 from registry.patch.apply.elements import Path
 from registry.patch.apply.forms import CustomForm, Form, Forms
-from registry.patch.apply.manager import FieldManager
+from registry.patch.apply.manager import Ask, FieldManager
 from registry.patch.apply.resets import resets
 from registry.patch.apply.scale import Paths
 from registry.patch.apply.shapes import Shapes
@@ -49,10 +49,16 @@ def _second(when: int) -> str:
 
 
 class FieldManagers:
-    """The field managers of a resource. `forms` are all that it is served in; `replicas` what its Scale is about."""
+    """The field managers of a resource. `forms` are all that it is served in; `replicas` what its Scale is about.
 
-    def __init__(self, kind: Kind, forms: Forms, scale: Form, clock: Clock, *, replicas: Paths) -> None:
+    ask: who converts between the forms, if somebody else does it.
+    """
+
+    def __init__(
+        self, kind: Kind, forms: Forms, scale: Form, clock: Clock, *, replicas: Paths, ask: Ask | None = None
+    ) -> None:
         self.replicas = replicas
+        self._ask = ask
         self._kind = kind
         self._forms = forms
         self._scale = scale
@@ -80,7 +86,7 @@ class FieldManagers:
             is_custom=kind.is_custom,
         )
         form = self._forms[kind.api_version(version)]
-        return FieldManager(form, self._forms, self._now, subresource, reset)
+        return FieldManager(form, self._forms, self._now, subresource, reset, self._ask)
 
     def _now(self) -> str:
         return _second(int(self._clock.now()))
@@ -101,17 +107,15 @@ def custom_field_managers(
     clock: Clock,
     *,
     replicas: Paths,
-    is_converted: bool = False,
+    ask: Ask | None = None,
 ) -> FieldManagers:
-    """Those of a custom resource in one version; `is_converted` when somebody else converts between its versions."""
+    """Those of a custom resource in one version; `ask` converts between its versions, if somebody else does it."""
     metadata = Shapes().of(types.node(_METADATA))
     forms = {
-        kind.api_version(version): CustomForm(
-            _custom_view(kind, version, own), own, metadata, is_strict=not is_converted
-        )
+        kind.api_version(version): CustomForm(_custom_view(kind, version, own), own, metadata)
         for version, own in of_version.items()
     }
-    return FieldManagers(kind, forms, _scale_form(types, _UNCONVERTIBLE), clock, replicas=replicas)
+    return FieldManagers(kind, forms, _scale_form(types, _UNCONVERTIBLE), clock, replicas=replicas, ask=ask)
 
 
 def replicas_path(dotted: str) -> Path | None:

@@ -26,7 +26,7 @@ from registry.generic.hooks import Hooks, Taken
 from registry.kind import Kind
 from registry.names import GroupKind, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
-from registry.patch.apply import admitted, times
+from registry.patch.apply import admitted, elsewhere, times
 from registry.patch.apply.manager import FieldManager
 from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy, StrategyContext
@@ -126,7 +126,7 @@ class Store:
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
         preparation.wipe_system_fields(obj["metadata"])
         preparation.settle_namespace(obj, request, self.kind)
-        self._track(request, None, obj, options)
+        await self._track(request, None, obj, options)
         attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
         await self._mutate(attributes, obj)
         prefix = "" if _name(obj) else obj["metadata"].get("generateName", "")
@@ -222,7 +222,7 @@ class Store:
             new = await updated.make(current)
             old = current.decode() if current is not None else None
             if not updated.knows_managers:
-                self._track(request, old, new, options)
+                await self._track(request, old, new, options)
             if old is None:
                 await self._prepare_creation(request, name, new, options=options, taken=taken)
             else:
@@ -368,11 +368,11 @@ class Store:
 
     # What all of them need
 
-    def _track(self, request: Request, live: Object | None, new: Object, options: WriteOptions) -> None:
+    async def _track(self, request: Request, live: Object | None, new: Object, options: WriteOptions) -> None:
         """Note on a new object what of it is now its writer's."""
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
-            manager.track(live, new, options.field_manager or request.manager)
+            await elsewhere.track(manager, live, new, options.field_manager or request.manager)
 
     def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
         """Note on an object what the server itself has changed, as if it had come by a path."""

@@ -133,6 +133,9 @@ class Cacher:
         )
         return self._shown(deleted)
 
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        return await self._origin.preview(key, obj)
+
     # Reads
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:

@@ -12,6 +12,7 @@ from registry.patch.apply import checks, creation
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.ownership import Versioned
 from registry.patch.apply.shapes import Shape, ShapeError, Shapes
+from registry.quoting import quote
 from registry.schema import DecodeError, ObjectType
 from registry.schema.custom_type import CustomType
 from registry.schema.model import Node
@@ -91,6 +92,13 @@ class Form:
         except DecodeError:
             return None
 
+    def read(self, value: Object) -> Versioned:
+        """An object that somebody has put into this version. Raises ShapeError for what it has no words for."""
+        return self.versioned(value)
+
+    def refuse(self, api_version: str) -> None:
+        """What there is to say of a version to which nothing converts: it may be gone. Raises ShapeError where not."""
+
     def _printed(self, value: Object) -> Object:
         """An object in its canonical form."""
         printed = self.view.canonical(value)
@@ -107,21 +115,27 @@ class Form:
 
 
 class CustomForm(Form):
-    """One version of a custom resource. Versions differ in nothing but their schemas, as far as can be said here.
+    """One version of a custom resource. Versions differ in nothing but their schemas, unless somebody else converts.
 
-    is_strict: an object that a version has no words for cannot be shown in it. Where somebody else converts, what the
-    versions have in common counts.
+    An object that a version has no words for cannot be shown in it.
     """
 
-    def __init__(self, view: View, own: CustomType, metadata: Shape, *, is_strict: bool) -> None:
+    def __init__(self, view: View, own: CustomType, metadata: Shape) -> None:
         super().__init__(view, lambda: own, lambda node: Shapes(metadata).of_custom_resource(node))
-        self._is_strict = is_strict
 
     def converted(self, one: Versioned, source: Form) -> Versioned:
-        value = {**one.value, **typed(self.view.object_kind, {})}
-        if self._is_strict and (found := checks.misfits(self.shape, value)):
+        return self.read({**one.value, **typed(self.view.object_kind, {})})
+
+    def read(self, value: Object) -> Versioned:
+        if found := checks.misfits(self.shape, value):
             raise ShapeError(checks.summary(found))
         return self.versioned(value)
+
+    def refuse(self, api_version: str) -> None:
+        if api_version.rpartition("/")[0] == self.view.object_kind.group:
+            raise ShapeError(f"request to convert CR to an invalid group/version: {api_version}")
+        kind = f"{self.api_version}, Kind={self.view.object_kind.kind}"
+        raise ShapeError(f"{kind} is unstructured and is not suitable for converting to {quote(api_version)}")
 
 
 Forms = Mapping[str, Form]
@@ -133,4 +147,7 @@ def convert(forms: Forms, one: Versioned, api_version: str) -> Versioned | None:
     if one.api_version == api_version:
         return one
     form = forms.get(api_version)
-    return form.converted(one, forms[one.api_version]) if form is not None else None
+    if form is None:
+        forms[one.api_version].refuse(api_version)
+        return None
+    return form.converted(one, forms[one.api_version])

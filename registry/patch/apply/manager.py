@@ -4,7 +4,7 @@ Must hold: what cannot be understood of managed fields is forgotten, never an er
 on the state that it replaces; live objects are left as they are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from registry.patch.apply.elements import Path, field
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.forms import Form, Forms
 from registry.patch.apply.managed import Entry, Owned, Owner
-from registry.patch.apply.ownership import Rules, Versioned
+from registry.patch.apply.ownership import Convert, Rules, Versioned
 from registry.patch.apply.resets import NO_RESETS, Resets
 from registry.patch.apply.shapes import ShapeError
 from registry.schema import DecodeError
@@ -49,15 +49,24 @@ _FORGETTING: tuple[list[Any], ...] = ([], [{}])
 """What a client writes into managedFields to begin anew."""
 
 
+Ask = Callable[[Object, str], Awaitable[Object]]
+"""Converts an object, with its type, to another apiVersion. Raises ShapeError."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldManager:
-    """form: the version that is written; forms: all that are served. Subresources have owners of their own."""
+    """form: the version that is written; forms: all that are served. Subresources have owners of their own.
+
+    ask: who converts between the versions, if that cannot be said here; convert: what he has said, see elsewhere.py.
+    """
 
     form: Form
     forms: Forms
     now: Callable[[], str]
     subresource: str = ""
     resets: Resets = NO_RESETS
+    ask: Ask | None = None
+    convert: Convert | None = None
 
     def track(self, live: Object | None, new: Object, manager: str) -> None:
         """Write into a new hub object who owns what after an update of the live one (None: a creation)."""
@@ -76,7 +85,8 @@ class FieldManager:
             return [] if live is not None else self._created(new, manager)
         before = self._shown(live)
         after = self.form.shown(new)
-        if before.value == after.value and (not given or given == present) and self._are_served(known):
+        is_same = before.value == after.value and (not given or given == present)
+        if is_same and self.ask is None and self._are_served(known):
             return present
         left, mine = ownership.updated(self._rules, before, after, known)
         self._own(left, mine, manager)
@@ -186,7 +196,10 @@ class FieldManager:
 
     @property
     def _rules(self) -> Rules:
-        return Rules(lambda one, api_version: forms.convert(self.forms, one, api_version), self.resets)
+        return Rules(self.convert or self._convert, self.resets)
+
+    def _convert(self, one: Versioned, api_version: str) -> Versioned | None:
+        return forms.convert(self.forms, one, api_version)
 
     def _check_kind(self, config: Object) -> None:
         """Raises BadRequest."""

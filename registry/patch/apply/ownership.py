@@ -147,9 +147,11 @@ def _with_owned(rules: Rules, whole: Versioned, pruned: Versioned, owned: Mappin
 
     What is owned in the version of the pruning comes first: without it, the object might not convert at all.
     """
-    first = whole.api_version
+    first, present = whole.api_version, whole
     for version in sorted(owned, key=lambda one: (one != first, one)):
-        there, here = rules.convert(whole, version), rules.convert(pruned, version)
+        there = rules.convert(present, version)
+        here = rules.convert(pruned, version) if there is not None else None
+        present = there or present
         if there is None or here is None:
             continue
         kept = fields.union(here.named_field_set(), there.named(owned[version]))

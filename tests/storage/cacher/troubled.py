@@ -135,6 +135,9 @@ class Troubled:
         self._meet("delete")
         return await self.store.delete(key, preconditions=preconditions, validate=validate, suggestion=suggestion)
 
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        return await self.store.preview(key, obj)
+
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         self._meet("watch")
         tap = Tap(sink)

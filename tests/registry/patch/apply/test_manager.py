@@ -1,5 +1,6 @@
 """The FieldManager: updates, applies, and who owns what after them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -141,13 +142,15 @@ def test_the_fields_of_an_object_that_nobody_tracked_stay_nobodys() -> None:
 
 
 def test_an_entry_of_a_version_that_is_not_served_is_dropped() -> None:
-    manager = manager_of(SPEC)
-    live = made(manager, a="1")
-    live["metadata"]["managedFields"].append({**live["metadata"]["managedFields"][0], "apiVersion": "example.com/v0"})
+    manager = builtin_manager("", "v1", "ConfigMap")
+    live: Any = {"metadata": {"name": "a", "uid": "u"}, "data": {"a": "1"}}
+    manager.track(None, live, "maker")
+    live["metadata"]["managedFields"].append({**live["metadata"]["managedFields"][0], "apiVersion": "v0"})
+    new = copied(live)
 
-    obj = changed(manager, live, "maker", a="1")
+    manager.track(live, new, "maker")
 
-    assert [one["apiVersion"] for one in obj["metadata"]["managedFields"]] == [API_VERSION]
+    assert [one["apiVersion"] for one in new["metadata"]["managedFields"]] == ["v1"]
 
 
 def test_an_apply_creates_and_takes_back_what_it_no_longer_says() -> None:
@@ -279,15 +282,15 @@ TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
 NARROW = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
-def in_two_versions(*, is_strict: bool) -> tuple[FieldManager, FieldManager]:
+def in_two_versions() -> tuple[FieldManager, FieldManager]:
     """A wide version v1 and a narrow one v2."""
-    wide, narrow = form_of(TEXTS, is_strict=is_strict), form_of(NARROW, "v2", is_strict=is_strict)
+    wide, narrow = form_of(TEXTS), form_of(NARROW, "v2")
     forms = {form.api_version: form for form in (wide, narrow)}
     return FieldManager(wide, forms, Now()), FieldManager(narrow, forms, Now())
 
 
 def test_an_object_that_a_version_has_no_words_for_cannot_be_applied_to() -> None:
-    wide, narrow = in_two_versions(is_strict=True)
+    wide, narrow = in_two_versions()
     live = narrow.apply(None, {**thing(a="1"), "apiVersion": "example.com/v2"}, "two", force=False)
     live["spec"]["b"] = "1"
 
@@ -297,14 +300,15 @@ def test_an_object_that_a_version_has_no_words_for_cannot_be_applied_to() -> Non
     assert "managedFields" not in changed(wide, live, "updater", a="2", b="1")["metadata"]
 
 
-def test_versions_that_somebody_else_converts_are_taken_for_alike() -> None:
-    wide, narrow = in_two_versions(is_strict=False)
-    live = narrow.apply(None, {**thing(a="1"), "apiVersion": "example.com/v2"}, "me", force=False)
-    live["spec"]["b"] = "1"
+def test_owners_of_a_custom_resource_in_a_version_that_is_gone_stop_an_apply_and_are_forgotten_by_an_update() -> None:
+    wide, narrow = in_two_versions()
+    live = narrow.apply(None, {**thing(a="1"), "apiVersion": "example.com/v2"}, "two", force=False)
+    alone = replace(wide, forms={API_VERSION: wide.form})
 
-    obj = wide.apply(live, thing(c="1"), "me", force=False)
+    with pytest.raises(StatusError, match=r"invalid group/version: example\.com/v2$"):
+        alone.apply(live, thing(a="1"), "one", force=False)
 
-    assert obj["spec"] == {"b": "1", "c": "1"}
+    assert "managedFields" not in changed(alone, live, "updater", a="2")["metadata"]
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,11 @@ class Now:
         return self.text
 
 
-def form_of(spec: Any, version: str = "v1", *, is_strict: bool = True) -> CustomForm:
+def form_of(spec: Any, version: str = "v1") -> CustomForm:
     """Things with a schema for their spec."""
     own = CustomType(lambda: {"type": "object", "properties": {"spec": spec, "status": _FREE}}, TYPES)
     view = View(GroupVersionKind("example.com", version, "Thing"), own.canonical, fill=own.apply_defaults)
-    return CustomForm(view, own, METADATA, is_strict=is_strict)
+    return CustomForm(view, own, METADATA)
 
 
 _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
