@@ -1,7 +1,7 @@
 """Forms of custom resources: how admission sees their objects in each version of their definition.
 
-Must hold: what somebody has made of an object is seen as it is by whoever comes after, unknown fields included; what is
-converted has the fields that its version knows.
+Must hold: what somebody has made of an object is seen as it is by whoever comes after, unknown fields included; what a
+version does not know goes when the object is written, not before.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from storage.stored_object import Object
 
 @dataclass(frozen=True, slots=True)
 class CustomForm:
-    """One version, of objects whose hub is in version `hub_version`. Without a webhook, versions differ by schema."""
+    """One version, of objects whose hub is in version `hub_version`. Without a webhook, versions differ by name."""
 
     definition: Definition
     facts: Version
@@ -67,12 +67,10 @@ class CustomForm:
 
     async def _converted(self, obj: Object, version: str, wanted: str) -> Object:
         """An object, which is used up, of another version."""
-        if version == wanted:
+        if version == wanted or self.webhook is None:
             return obj
-        if self.webhook is None:
-            return self.types[wanted].coerce(obj)
         translation = WebhookTranslation(self.definition, self.types, wanted, self.webhook)
-        return await translation.converted(obj, version, wanted)
+        return await translation.answered(obj, version, wanted)
 
     def _typed(self, obj: Object) -> Object:
         printed = self._type.canonical(obj)

@@ -65,8 +65,9 @@ class Write:
         key = (str(form.resource), form.version)
         if key not in self._shown:
             attributes = self.attributes
-            shown = [await form.shown(obj) if obj is not None else None for obj in (attributes.obj, attributes.old)]
-            self._shown[key] = (shown[0], shown[1])
+            old = await form.shown(attributes.old) if attributes.old is not None else None
+            obj = await form.shown(attributes.obj) if attributes.obj is not None else None
+            self._shown[key] = (obj, old)
         return self._shown[key]
 
     async def _namespace(self) -> Object | None:

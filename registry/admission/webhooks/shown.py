@@ -46,12 +46,9 @@ class Shown:
 
 async def shown(attributes: Attributes, form: Form) -> Shown:
     """A write in a form. Raises InternalError."""
-    obj, old = attributes.obj, attributes.old
-    return Shown(
-        form,
-        await _converted(form.shown(obj)) if obj is not None else None,
-        await _converted(form.shown(old)) if old is not None else None,
-    )
+    was = await _converted(form.shown(attributes.old)) if attributes.old is not None else None
+    obj = await _converted(form.shown(attributes.obj)) if attributes.obj is not None else None
+    return Shown(form, obj, was)
 
 
 async def _converted(work: Awaitable[T]) -> T:
