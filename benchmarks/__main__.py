@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import uvloop
 
-from benchmarks import managed_fields, server, storage
+from benchmarks import managed_fields, server, storage, testing
 from benchmarks.figures import Figure, table
 
 Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
@@ -25,6 +25,8 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "server.start": server.start,
     "server.requests": server.requests,
     "server.watch": server.watch,
+    "testing.servers": testing.servers,
+    "testing.states": testing.states,
 }
 
 

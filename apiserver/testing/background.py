@@ -8,12 +8,13 @@ import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 
 from apiserver import loops, server
 from apiserver.server import Server
 from apiserver.settings import Settings
+from apiserver.testing import collection
 from apiserver.testing.clock import MovableClock
 from storage.kv.snapshot import Snapshot
 
@@ -73,23 +74,29 @@ class Background:
     async def _serve(self) -> None:
         if self._shall_stop.is_set():
             self._stopping.set()
-        try:
-            running = await server.start(self._settings, clock=self._clock, beginning=self._beginning)
-        except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
-            self.started.set_exception(exc)
-            return
-        try:
-            if await self._is_begun(running):
+        with collection.held_off():
+            running = await self._begin()
+        if running is not None:
+            try:
                 await self._stopping.wait()
-        finally:
-            running.secure.abort()
-            await running.stop()
+            finally:
+                await _end(running)
 
-    async def _is_begun(self, running: Server) -> bool:
+    async def _begin(self) -> Server | None:
+        """The server, when it is ready; None when it could not be started."""
         try:
-            await running.wait_until_ready()
+            async with AsyncExitStack() as undoing:
+                running = await server.start(self._settings, clock=self._clock, beginning=self._beginning)
+                undoing.push_async_callback(_end, running)
+                await running.wait_until_ready()
+                undoing.pop_all()
         except Exception as exc:  # noqa: BLE001 - raised where the start is waited for
             self.started.set_exception(exc)
-            return False
+            return None
         self.started.set_result(running)
-        return True
+        return running
+
+
+async def _end(running: Server) -> None:
+    running.secure.abort()
+    await running.stop()

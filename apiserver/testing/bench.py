@@ -4,13 +4,13 @@ Lives on the server's event loop. Must hold: going back to a state never goes ba
 cache showing that state.
 """
 
-import gc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apiserver.context import Filter, Handler
 from apiserver.filters.faults import FaultFilter
 from apiserver.handlers.served import ServedPaths
+from apiserver.testing import collection
 from apiserver.testing.clock import MovableClock
 from apiserver.testing.endpoints import Endpoints
 from apiserver.testing.faults import Active, Faults
@@ -92,14 +92,8 @@ class Bench:
         self._clean = self._storage.snapshot()
 
     async def _put_back(self, snapshot: Snapshot) -> int:
-        """Restore, without looking for garbage meanwhile: in a big process that takes longer than all the rest."""
-        is_collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with collection.held_off():
             return await self._storage.restore(snapshot)
-        finally:
-            if is_collecting:
-                gc.enable()
 
     def statistics(self) -> Mapping[str, Any]:
         """How much is held, for people."""
