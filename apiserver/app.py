@@ -17,6 +17,7 @@ from apiserver.draining import Draining
 from apiserver.endpoints import (
     debugging,
     discovery,
+    flow_dumps,
     health,
     index,
     metrics,
@@ -116,6 +117,7 @@ def routes(parts: Parts) -> Routes:
         exact={
             **exact,
             **debugging.exact(is_profiling=parts.settings.profiling),
+            **(flow_dumps.exact(parts.fairness, parts.clock.patience) if parts.fairness is not None else {}),
             "/": show_index,
             "/index.html": show_index,
         },

@@ -79,6 +79,11 @@ class QueueSet:
         """The index of the queue that was served last."""
 
     @property
+    def every(self) -> Sequence[Queue]:
+        """Its queues, those that are being emptied last."""
+        return (*self.queues, *self.draining)
+
+    @property
     def is_idle(self) -> bool:
         return not self.executing and not self.waiting
 
@@ -251,7 +256,7 @@ class QueueSet:
     def _next(self) -> Queue:
         """The queue whose first request would end earliest; among equals the one behind the last."""
         count = len(self.queues) + len(self.draining)
-        candidates = [queue for queue in (*self.queues, *self.draining) if queue.waiting]
+        candidates = [queue for queue in self.every if queue.waiting]
         return min(candidates, key=lambda one: (one.next_at + one.first.amount, (one.index - self._last - 1) % count))
 
     def _narrow(self, ticket: Ticket) -> None:

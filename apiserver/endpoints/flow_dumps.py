@@ -1,0 +1,143 @@
+"""/debug/api_priority_and_fairness/: who is served and who waits right now, as tables of text.
+
+Looking changes nothing. Must hold: columns and words are kube-apiserver's, for scripts that read them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.context import Handler, RequestContext
+from registry import durations
+from registry.fairness.fairness import Fairness
+from registry.fairness.level import Level
+from registry.fairness.tickets import Queue, Ticket
+from storage.clock import Clock
+
+_ROOT = "/debug/api_priority_and_fairness/"
+_LEAST_WIDTH = 8
+_LEVEL_COLUMNS = (
+    *("PriorityLevelName", "ActiveQueues", "IsIdle", "IsQuiescing", "WaitingRequests"),
+    *("ExecutingRequests", "DispatchedRequests", "RejectedRequests", "TimedoutRequests", "CancelledRequests"),
+)
+_QUEUE_COLUMNS = (
+    *("PriorityLevelName", "Index", "PendingRequests", "ExecutingRequests", "SeatsInUse"),
+    *("NextDispatchR", "InitialSeatsSum", "MaxSeatsSum", "TotalWorkSum"),
+)
+_REQUEST_COLUMNS = (
+    *("PriorityLevelName", "FlowSchemaName", "QueueIndex", "RequestIndexInQueue", "FlowDistingsher"),
+    *("ArriveTime", "InitialSeats", "FinalSeats", "AdditionalLatency", "StartTime"),
+)
+_DETAIL_COLUMNS = ("UserName", "Verb", "APIPath", "Namespace", "Name", "APIVersion", "Resource", "SubResource")
+_NO_TIME = "0001-01-01T00:00:00Z"
+_NO_QUEUE = -1
+
+Row = Sequence[str]
+
+
+def exact(fairness: Fairness, clock: Clock) -> Mapping[str, Handler]:
+    """The handlers by path."""
+    levels = fairness.levels
+
+    def of_levels(_context: RequestContext) -> Iterable[Row]:
+        yield _LEVEL_COLUMNS
+        yield from (_level(name, level) for name, level in sorted(levels.by_name.items()))
+
+    def of_queues(_context: RequestContext) -> Iterable[Row]:
+        yield _QUEUE_COLUMNS
+        for name, level in sorted(levels.by_name.items()):
+            yield from (_queue(name, index, queue) for index, queue in enumerate(level.queues.every))
+
+    def of_requests(context: RequestContext) -> Iterable[Row]:
+        has_details = bool(context.query.get("includeRequestDetails"))
+        wall = clock.now() - clock.monotonic()
+        yield (*_REQUEST_COLUMNS, *(_DETAIL_COLUMNS if has_details else ()))
+        for name, level in sorted(levels.by_name.items()):
+            for queue, index, ticket in _tickets(level):
+                row = (name, ticket.lane.schema, str(queue), str(index), *_request(ticket, wall))
+                yield (*row, *(_details(ticket.about) if has_details else ()))
+
+    return {
+        f"{_ROOT}dump_priority_levels": _handler(of_levels),
+        f"{_ROOT}dump_queues": _handler(of_queues),
+        f"{_ROOT}dump_requests": _handler(of_requests),
+    }
+
+
+def _handler(rows: Callable[[RequestContext], Iterable[Row]]) -> Handler:
+    async def handle(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        return responses.raw(context, _aligned(list(rows(context))).encode(), content_type=responses.TEXT)
+
+    return handle
+
+
+def _aligned(rows: Sequence[Row]) -> str:
+    """The rows as lines: every cell but the last one ends with a comma and is filled up to the widest of its column."""
+    cells = [[*(f"{cell}," for cell in row[:-1]), row[-1]] for row in rows]
+    widths = [max(_LEAST_WIDTH, 1 + max(map(len, column))) for column in zip(*cells, strict=True)]
+    return "".join(
+        "".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) + row[-1] + "\n"
+        for row in cells
+    )
+
+
+def _level(name: str, level: Level) -> Row:
+    queues = level.queues
+    numbers = (
+        *(queues.waiting, queues.executing, queues.dispatched),
+        *(queues.rejected, 0, queues.timed_out),
+    )
+    active = sum(bool(queue.waiting) for queue in queues.every)
+    return (name, str(active), _truth(queues.is_idle), _truth(level.is_leaving), *map(str, numbers))
+
+
+def _queue(name: str, index: int, queue: Queue) -> Row:
+    waiting = queue.waiting
+    return (
+        *(name, str(index), str(len(waiting)), str(len(queue.executing)), str(queue.seats)),
+        *(_work(queue.next_at), str(sum(one.work.initial for one in waiting)), str(sum(one.seats for one in waiting))),
+        _work(queue.amount),
+    )
+
+
+def _tickets(level: Level) -> Iterator[tuple[int, int, Ticket]]:
+    """The requests of a level with their queues and their places there."""
+    for number, queue in enumerate(level.queues.every):
+        yield from ((number, place, ticket) for place, ticket in enumerate(queue.waiting))
+        yield from ((number, _NO_QUEUE, ticket) for ticket in queue.executing)
+    yield from ((_NO_QUEUE, _NO_QUEUE, ticket) for ticket in level.queues.outside)
+
+
+def _request(ticket: Ticket, wall: float) -> Row:
+    work = ticket.work
+    started = _time(wall + ticket.started) if ticket.is_begun else _NO_TIME
+    return (
+        *(ticket.lane.distinguisher, _time(wall + ticket.arrived), str(work.initial), str(work.final)),
+        *(durations.show(work.seconds), started),
+    )
+
+
+def _details(context: RequestContext) -> Row:
+    info = context.info
+    version = f"{info.group}/{info.version}" if info.group else info.version
+    return (
+        *(context.user.name, info.verb, info.path, info.namespace, info.name),
+        *(version, info.resource, info.subresource),
+    )
+
+
+def _work(amount: float) -> str:
+    """Seat-seconds."""
+    return f"{amount:.8f}ss"
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _time(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    fraction = f".{moment.microsecond:06d}".rstrip("0").rstrip(".")
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"

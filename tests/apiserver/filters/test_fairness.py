@@ -1,0 +1,151 @@
+"""Fairness in front of a handler that is busy, over real sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.context import Filter, Handler, RequestContext
+from apiserver.endpoints import flow_dumps
+from apiserver.filters.errors import with_errors
+from apiserver.filters.fairness import with_fairness
+from apiserver.filters.request_info import with_request_info
+from registry.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
+from registry.fairness.fairness import Fairness
+from registry.fairness.occupancy import InFlight
+from storage.clock import ManualClock
+from storage.factory import StorageConfig, StorageFactory
+from tests.apiserver.serving import Answer, ask, listening
+from tests.registry.fairness.lines import some_turns
+
+READ, WATCH = "/api/v1/pods", "/api/v1/pods?watch=1"
+DUMP = "/debug/api_priority_and_fairness/dump_requests"
+
+
+class Busy:
+    """A handler that holds its requests, behind fairness with so few seats that each level has one.
+
+    Nobody but the mandatory levels is there: system:masters are exempt, all others fall under catch-all, which refuses.
+    """
+
+    def __init__(self, fairness: Fairness, clock: ManualClock) -> None:
+        self.fairness = fairness
+        self.in_flight = InFlight(clock.monotonic())
+        self.refused: list[RequestContext] = []
+        self.opened = asyncio.Event()
+        self.begin_watches = asyncio.Event()
+        self._entered = asyncio.Semaphore(0)
+        self._dumps = flow_dumps.exact(fairness, clock)
+        self._clock = clock
+
+    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        if context.path in self._dumps:
+            return await self._dumps[context.path](request, context)
+        self._entered.release()
+        if context.info.verb == "watch":
+            await self.begin_watches.wait()
+            await context.started(200)
+        await self.opened.wait()
+        return responses.text(context, "done")
+
+    def filters(self, *groups: str) -> tuple[Filter, ...]:
+        user = UserInfo(name="jane", groups=(*groups, ALL_AUTHENTICATED))
+        fair = partial(
+            with_fairness,
+            fairness=self.fairness,
+            in_flight=self.in_flight,
+            clock=self._clock,
+            request_seconds=60,
+            on_refused=self.refused.append,
+        )
+        return with_request_info, with_errors, partial(as_user, user=user), fair
+
+    @asynccontextmanager
+    async def held(self, port: int, *targets: str) -> AsyncIterator[list["asyncio.Task[Answer]"]]:
+        """So many requests are served all the time."""
+        asking = [asyncio.create_task(ask(port, target)) for target in targets]
+        for _ in targets:
+            await self._entered.acquire()
+        yield asking
+        self.opened.set()
+        self.begin_watches.set()
+        await asyncio.gather(*asking)
+
+
+def as_user(handler: Handler, user: UserInfo) -> Handler:
+    """A filter that takes everybody for one user."""
+
+    async def known(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        return await handler(request, context._replace(user=user))
+
+    return known
+
+
+@pytest.fixture
+async def busy() -> AsyncIterator[Busy]:
+    clock = ManualClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        fairness = Fairness(factory.storage_for, clock, seats=2, sizes_of=lambda _group, _resource: None)
+        yield Busy(fairness, clock)
+        await fairness.close()
+
+
+async def test_what_is_too_much_is_asked_to_come_again(busy: Busy) -> None:
+    async with listening(busy.handle, *busy.filters()) as listener, busy.held(listener.port, READ, READ) as held:
+        refused = await ask(listener.port, READ)
+        assert busy.in_flight.reading.present == 2
+
+    assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+    assert refused.text == "Too many requests, please try again later.\n"
+    assert refused.headers["content-type"] == "text/plain; charset=utf-8"
+    assert [task.result().status for task in held] == [200, 200]
+    assert len(busy.refused) == 1
+    assert busy.in_flight.reading.present == 0
+
+
+async def test_masters_are_exempt(busy: Busy) -> None:
+    async with (
+        listening(busy.handle, *busy.filters(MASTERS)) as listener,
+        busy.held(listener.port, *[READ] * 4) as held,
+    ):
+        pass
+
+    assert [task.result().status for task in held] == [200] * 4
+
+
+async def test_a_watch_has_a_seat_until_it_has_begun(busy: Busy) -> None:
+    async with listening(busy.handle, *busy.filters()) as listener, busy.held(listener.port, WATCH, WATCH):
+        refused = await ask(listener.port, READ)
+        busy.begin_watches.set()
+        await some_turns()
+        async with busy.held(listener.port, READ, READ) as held:
+            pass
+
+    assert refused.status == 429
+    assert [task.result().status for task in held] == [200, 200]
+
+
+@pytest.mark.parametrize("target", ["/api/v1/namespaces/default/pods/web/log", "/api/v1/namespaces/d/pods/x/exec"])
+async def test_what_else_runs_long_has_none(busy: Busy, target: str) -> None:
+    async with listening(busy.handle, *busy.filters()) as listener, busy.held(listener.port, *[target] * 3) as held:
+        pass
+
+    assert [task.result().status for task in held] == [200] * 3
+
+
+async def test_the_dump_shows_who_is_served(busy: Busy) -> None:
+    async with (
+        listening(busy.handle, *busy.filters(MASTERS)) as listener,
+        busy.held(listener.port, "/api/v1/namespaces/default/pods/web"),
+    ):
+        dump = await ask(listener.port, f"{DUMP}?includeRequestDetails=1")
+
+    rows = [[cell.strip() for cell in line.split(",")] for line in dump.text.splitlines()]
+    (pod,) = (row for row in rows if "pods" in row)
+    shown = dict(zip(rows[0], pod, strict=True))
+    assert shown["PriorityLevelName"] == shown["FlowSchemaName"] == "exempt"
+    assert (shown["UserName"], shown["Verb"], shown["Namespace"], shown["Name"]) == ("jane", "get", "default", "web")

@@ -1,0 +1,134 @@
+"""Fairness on a whole server: levels and schemas that clients write."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from apiserver.server import Server
+from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, read_answer, running, trusting
+
+GROUP = "/apis/flowcontrol.apiserver.k8s.io/v1"
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+DUMP = "/debug/api_priority_and_fairness/dump_priority_levels"
+QUEUE = {"type": "Queue", "queuing": {"queues": 8, "handSize": 1, "queueLengthLimit": 1}}
+REJECT = {"type": "Reject"}
+EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
+JSON = {"Content-Type": "application/json"}
+
+
+def level(response: dict[str, Any]) -> dict[str, Any]:
+    """One seat, whatever others do not use."""
+    limited = {"nominalConcurrencyShares": 1, "borrowingLimitPercent": 0, "limitResponse": response}
+    return {"metadata": {"name": "narrow"}, "spec": {"type": "Limited", "limited": limited}}
+
+
+def schema() -> dict[str, Any]:
+    rule = {"subjects": [{"kind": "User", "user": {"name": "jane"}}], "resourceRules": [EVERYTHING]}
+    spec = {
+        "priorityLevelConfiguration": {"name": "narrow"},
+        "matchingPrecedence": 50,
+        "distinguisherMethod": {"type": "ByUser"},
+        "rules": [rule],
+    }
+    return {"metadata": {"name": "janes"}, "spec": spec}
+
+
+async def as_administrator(server: Server, target: str, *, method: str = "GET", obj: Any = None) -> Answer:
+    body = b"" if obj is None else orjson.dumps(obj)
+    return await ask(server.secure.port, target, method=method, headers=JSON, body=body, tls=as_admin(server))
+
+
+async def as_jane(server: Server, target: str = CONFIG_MAPS) -> Answer:
+    return await ask(server.secure.port, target, headers=bearer("jane-token"), tls=trusting(server))
+
+
+async def count(server: Server, column: str) -> int:
+    """What the dump says of the narrow level."""
+    dump = (await as_administrator(server, DUMP)).text
+    rows = [[cell.strip() for cell in line.split(",")] for line in dump.splitlines()]
+    return next(int(row[rows[0].index(column)]) for row in rows if row[0] == "narrow")
+
+
+@asynccontextmanager
+async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Server]:
+    """A server where the requests of jane have one seat."""
+    tokens = directory / "tokens.csv"
+    tokens.write_text("jane-token,jane,jane\n")
+    async with running(
+        directory,
+        token_auth_file=tokens,
+        authorization_mode=("AlwaysAllow",),
+        max_requests_inflight=1,
+        max_mutating_requests_inflight=1,
+    ) as server:
+        await as_administrator(server, f"{GROUP}/prioritylevelconfigurations", method="POST", obj=level(response))
+        made = await as_administrator(server, f"{GROUP}/flowschemas", method="POST", obj=schema())
+        uid = made.json["metadata"]["uid"]
+        while (await as_jane(server)).headers.get("x-kubernetes-pf-flowschema-uid") != uid:
+            pass
+        yield server
+
+
+@asynccontextmanager
+async def half_a_request(server: Server) -> AsyncIterator[None]:
+    """A request of jane whose body does not end before the context does: it has a seat all the time."""
+    body = orjson.dumps({"metadata": {"name": "slow"}})
+    lines = {"Host": "localhost", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
+    writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:5])
+    while not await count(server, "ExecutingRequests"):
+        pass
+    yield
+    writer.write(body[5:])
+    assert (await read_answer(reader)).status == 201
+    writer.close()
+    await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def test_requests_wait_for_the_seats_of_their_level(tmp_path: Path) -> None:
+    async with narrow(tmp_path, QUEUE) as server:
+        async with half_a_request(server):
+            asking = asyncio.create_task(as_jane(server))
+            while not await count(server, "WaitingRequests"):
+                pass
+            refused = await as_jane(server)
+        answer = await asking
+
+    assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+    assert [one["metadata"]["name"] for one in answer.json["items"]].count("slow") == 1
+
+
+async def test_a_level_that_rejects_lets_nobody_wait(tmp_path: Path) -> None:
+    async with narrow(tmp_path, REJECT) as server, half_a_request(server):
+        refused = await as_jane(server)
+        metrics = (await as_administrator(server, "/metrics")).text
+
+    assert refused.status == 429
+    assert (
+        'apiserver_flowcontrol_rejected_requests_total{flow_schema="janes",priority_level="narrow",'
+        'reason="concurrency-limit"} 1\n' in metrics
+    )
+
+
+async def test_a_request_that_has_waited_a_quarter_of_its_time_is_refused(tmp_path: Path) -> None:
+    async with narrow(tmp_path, QUEUE) as server, half_a_request(server):
+        refused = await as_jane(server, f"{CONFIG_MAPS}?timeout=40ms")
+        metrics = (await as_administrator(server, "/metrics")).text
+
+    assert refused.status == 429
+    assert 'reason="time-out"} 1\n' in metrics
+
+
+async def test_without_fairness_answers_say_nothing_of_it(tmp_path: Path) -> None:
+    async with running(tmp_path, enable_priority_and_fairness=False) as server:
+        answer = await as_administrator(server, "/api/v1/pods")
+        dump = await as_administrator(server, DUMP)
+
+    assert answer.status == 200
+    assert not [name for name in answer.headers if "pf-" in name]
+    assert dump.status == 404
