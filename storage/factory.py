@@ -160,9 +160,13 @@ class StorageFactory:
     async def restore(self, wanted: Snapshot) -> int:
         """Hold what the snapshot does; when this returns, nobody is shown anything else. Raises InvalidOptions."""
         revision = self._memory.restore(wanted)
+        await self.catch_up(revision)
+        return revision
+
+    async def catch_up(self, revision: int) -> None:
+        """Return when no cache shows anybody anything older than a revision of the main store."""
         cachers = (storage for storage in self._storages.values() if isinstance(storage, Cacher))
         await asyncio.gather(*(cacher.catch_up(revision) for cacher in cachers))
-        return revision
 
     @property
     def health_names(self) -> Sequence[str]:

@@ -14,7 +14,7 @@ from storage.tasks import Tasks
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 30.0
 _MOST_DOUBLINGS = 16
-_SOON_SECONDS = 0.1
+_SOON_SECONDS = 0.5
 
 
 class WorkQueue:

@@ -11,11 +11,17 @@ those of one moment in the order in which they began; the monotonic scale never 
 import asyncio
 import heapq
 import itertools
+import math
 import time
 from typing import Any, NamedTuple
 
 from storage.clock import Clock, SystemClock
 
+_GRAINS = 64
+"""Of a second: the clock stands at one of them only. They are whole microseconds and exact in binary, so that what is
+computed from them (the next minute, a deadline) is met exactly."""
+_SHORTEST_SLEEP = 1e-6
+"""Less would be lost in rounding, and who waits for it would wait again and again at the same moment."""
 _LONGEST_TIMER = 3600.0
 _MANY_CANCELLED = 64
 
@@ -30,9 +36,8 @@ class _Sleeper(NamedTuple):
 class MovableClock:
     """Begins with the system's time, or stands at the given one."""
 
-    patience: Clock = SystemClock()
-
-    def __init__(self, now: float | None = None) -> None:
+    def __init__(self, now: float | None = None, *, patience: Clock | None = None) -> None:
+        self._patience = patience or SystemClock()
         self._ahead = 0.0
         """Of the system's monotonic scale."""
         self._held: float | None = None
@@ -49,7 +54,7 @@ class MovableClock:
 
     def copy(self) -> "MovableClock":
         """Another clock that shows the same time, and stands if this one does."""
-        other = MovableClock(self._beginning)
+        other = MovableClock(self._beginning, patience=self._patience)
         other._ahead, other._held, other._epoch = self._ahead, self._held, self._epoch
         return other
 
@@ -69,13 +74,18 @@ class MovableClock:
             await asyncio.sleep(0)
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._sleepers, _Sleeper(self.monotonic() + seconds, next(self._order), waiter, task))
+        due = self.monotonic() + max(seconds, _SHORTEST_SLEEP)
+        heapq.heappush(self._sleepers, _Sleeper(due, next(self._order), waiter, task))
         self._arm()
         try:
             await waiter
         finally:
             if waiter.cancelled():
                 self._forget_cancelled()
+
+    @property
+    def patience(self) -> Clock:
+        return self._patience
 
     # What tests do
 
@@ -98,8 +108,11 @@ class MovableClock:
 
     def hold(self) -> None:
         """Stand still."""
-        self._held = self.monotonic()
-        self._arm()
+        if self._held is None:
+            now = _next_grain(self.now())
+            self._held = _next_grain(self.monotonic())
+            self.turn_to(now)
+            self._arm()
 
     def release(self) -> None:
         """Go on from here."""
@@ -158,3 +171,7 @@ class MovableClock:
             self._sleepers = [one for one in self._sleepers if not one.waiter.done()]
             heapq.heapify(self._sleepers)
             self._cancelled = 0
+
+
+def _next_grain(seconds: float) -> float:
+    return math.ceil(seconds * _GRAINS) / _GRAINS

@@ -13,10 +13,9 @@ from contextlib import asynccontextmanager
 from apiserver.testing.clock import MovableClock
 from storage.factory import StorageFactory
 
-_QUIET_TURNS = 25
-"""Turns of the event loop without anything new, behind which nothing more comes: a write takes some ten of them from
-the store through its cache to a controller."""
-_MOST_SECONDS = 30.0
+_QUIET_TURNS = 12
+"""Turns of the event loop without anything new, behind which nobody who has been told of something is still at it."""
+MOST_SECONDS = 30.0
 _BUSY_SECONDS = 0.1
 _PAUSE_SECONDS = 0.001
 
@@ -34,6 +33,8 @@ class Moving:
         self._clock = clock
         self._storage = storage
         self._is_alone = asyncio.Lock()
+        self._shown = 0
+        """The revision that everybody has been shown."""
         self.is_idle: IsIdle = lambda: True
 
     async def advance(self, seconds: float) -> None:
@@ -73,6 +74,12 @@ class Moving:
 
     async def _settle(self) -> None:
         """Return when nothing goes on but what waits for time or for somebody else."""
+        while (revision := await self._be_quiet()) != self._shown:
+            await self._storage.catch_up(revision)
+            self._shown = revision
+
+    async def _be_quiet(self) -> int:
+        """Return when nobody has anything to do; the revision of the store then."""
         patience = self._clock.patience
         began, revision, quiet = patience.monotonic(), 0, 0
         while quiet < _QUIET_TURNS:
@@ -80,9 +87,12 @@ class Moving:
             is_quiet = present == revision and not self._clock.awake and self.is_idle()
             revision, quiet = present, quiet + 1 if is_quiet else 0
             waited = patience.monotonic() - began
-            if waited > _MOST_SECONDS:
-                raise NotSettled(f"not done after {_MOST_SECONDS:.0f} s: {self._busy()}")
+            if waited > MOST_SECONDS:
+                raise NotSettled(f"not done after {MOST_SECONDS:.0f} s: {self._busy()}")
             await asyncio.sleep(0 if is_quiet or waited < _BUSY_SECONDS else _PAUSE_SECONDS)
+        return revision
 
     def _busy(self) -> str:
-        return ", ".join(sorted(self._clock.awake)) or "the controllers" if not self.is_idle() else "writes go on"
+        if awake := sorted(self._clock.awake):
+            return ", ".join(awake)
+        return "writes go on" if self.is_idle() else "the controllers"

@@ -94,7 +94,8 @@ class Kubelet(Controller):
             self._keep(uid, address)
 
     async def _end(self, pod: Object) -> float | None:
-        left = rules_of(pod).stop - self._age(pod, self._ending)
+        grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
+        left = min(rules_of(pod).stop, grace) - self._age(pod, self._ending)
         if left > 0:
             return left
         await self.client.delete(PODS, pod, grace=0)

@@ -86,3 +86,20 @@ async def test_failures_wait_longer_each_time_until_one_works(bench: Bench) -> N
     await bench.advance(0.02)
 
     assert len(bench.queue) == 1
+
+
+async def test_a_queue_is_idle_when_only_time_brings_something(bench: Bench) -> None:
+    bench.queue.add_after("tomorrow", 86_400)
+
+    assert bench.queue.is_idle
+
+
+async def test_a_queue_is_not_idle_before_what_failed_was_done_again(bench: Bench) -> None:
+    bench.queue.retry("a")
+    before = bench.queue.is_idle
+    await bench.advance(0.02)
+    key = await bench.queue.take()
+    during = bench.queue.is_idle
+    bench.queue.done(key)
+
+    assert [before, during, bench.queue.is_idle] == [False, False, True]
