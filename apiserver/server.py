@@ -80,6 +80,7 @@ class Server:
     pki: Pki
     secure: Listener
     insecure: Listener | None
+    files: Reloading
     parts: app.Parts
     _stack: AsyncExitStack
     _working: AsyncExitStack
@@ -143,14 +144,17 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
     pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock.patience)
     async with AsyncExitStack() as stack:
         parts = await _parts(settings, pki, clock, stack, beginning)
-        context = tls.context(settings, pki)
-        secure, insecure = await _listen(parts, context, stack)
+        serving = ServingTLS(settings, pki)
+        secure, insecure = await _listen(parts, serving.context, stack)
         url = f"https://{tls.local_address(settings)}:{secure.port}"
-        kubeconfig.write(settings.kubeconfig_file, url, pki, authority=tls.authority(settings, pki))
+        renewal.write_kubeconfig(settings, pki, url)
+        certificates_in_use = renewal.reloaded(settings, pki, url, serving, parts.access.certified)
+        files = Reloading([certificates_in_use, *parts.access.reloaded], clock.patience)
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
-        tasks.spawn(renewal.run(settings, context, url, clock.patience), name="certificate renewal")
-        return Server(settings, url, pki, secure, insecure, parts, stack.pop_all(), AsyncExitStack())
+        tasks.spawn(files.run(), name="reload files")
+        tasks.spawn(renewal.run(settings, url, files, clock.patience), name="certificate renewal")
+        return Server(settings, url, pki, secure, insecure, files, parts, stack.pop_all(), AsyncExitStack())
 
 
 def _clock(settings: Settings) -> Clock:
@@ -175,7 +179,7 @@ async def _parts(
     stack.push_async_callback(deadlines.close)
     out = Outgoing(clock.patience)
     stack.push_async_callback(out.close)
-    may = access.open_access(settings, pki, storage.storage_for, clock, out)
+    may = access.open_access(settings, pki, storage.storage_for, clock, out=out, measures=monitoring.measures)
     config = registry_config.config_of(settings)
     credentials = webhook_credentials.load(config.admission_configuration)
     call_webhook = WebhookClient(address_finder(storage.storage_for), clock.patience, credentials=credentials)
@@ -186,7 +190,8 @@ async def _parts(
         types=types,
         config=config,
         admission_metrics=monitoring.admission,
-        authorizer=may.modes.authorizer,
+        allocation_metrics=monitoring.allocation,
+        authorizer=may.authorizer,
         tokens=may.tokens,
         issuer=may.issuer,
         call_webhook=call_webhook,
@@ -205,7 +210,7 @@ async def _parts(
     fairness = _fairness(settings, storage, clock, stack)
     upkeep = Upkeep(groups, foundation, fairness)
     stack.push_async_callback(upkeep.close)
-    for run in may.modes.runs:
+    for run in may.runs:
         background.spawn(run(clock.patience), name="authorization")
     for run in environment.runs:
         background.spawn(run(clock.patience), name="admission")
@@ -215,6 +220,8 @@ async def _parts(
     in_flight = InFlight(clock.patience.monotonic())
     monitoring.measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))
+    if settings.encryption_provider_config is not None:
+        monitoring.measures.ask(reloads.of_encryption(storage.statistics, clock))
     return app.Parts(
         settings=settings,
         clock=clock,

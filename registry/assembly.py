@@ -25,6 +25,7 @@ def environment_of(given: Foundation) -> Environment:
         authorizer=given.authorizer,
         tokens=given.tokens,
         issuer=given.issuer,
+        allocation_metrics=given.allocation_metrics,
         call_webhook=given.call_webhook,
         admission=chain,
         runs=chain.runs,

@@ -21,6 +21,7 @@ from registry.admission.chain import AdmissionMetrics
 from registry.admission.interface import Admission, Run
 from registry.audit.annotations import Annotate, unnoted
 from registry.config import Config
+from registry.core.allocation.metrics import AllocationMetrics
 from registry.kind import Kind
 from registry.locations import Call, Location
 from registry.names import GroupVersionKind
@@ -218,6 +219,7 @@ class Foundation:
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
     admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
+    allocation_metrics: AllocationMetrics = field(default_factory=AllocationMetrics)
     call_webhook: CallWebhook = call_nobody
     open_webhook: OpenWebhook = open_none
 

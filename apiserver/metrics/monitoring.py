@@ -5,6 +5,7 @@ from apiserver.metrics.access import AccessMetrics
 from apiserver.metrics.audit import AuditMetrics
 from apiserver.metrics.health import HealthMetrics
 from registry.admission.chain import AdmissionMetrics
+from registry.core.allocation.metrics import AllocationMetrics
 from storage.measured_origin import Latencies
 from storage.measures import Measures
 
@@ -15,11 +16,12 @@ class Monitoring:
     def __init__(self) -> None:
         self.access = AccessMetrics()
         self.admission = AdmissionMetrics()
+        self.allocation = AllocationMetrics()
         self.audit = AuditMetrics()
         self.latencies = Latencies()
         self.health = HealthMetrics()
         """Told at a path of their own."""
         self.measures = Measures()
-        for recorded in (self.access, self.admission, self.audit, self.latencies):
+        for recorded in (self.access, self.admission, self.allocation, self.audit, self.latencies):
             self.measures.ask(recorded.families)
         self.measures.ask(program.versions)

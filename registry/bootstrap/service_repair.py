@@ -20,7 +20,7 @@ def repair(groups: Groups, given: Foundation) -> Repair:
     assert isinstance(cidrs, Store)
     return Repair(
         services=given.storage_for(resource_of(SERVICES)),
-        cluster_ips=cluster_ips(given.config, addresses=addresses, cidrs=cidrs),
-        node_ports=NodePorts(given.storage_for(RANGES), given.config.service_node_ports),
+        cluster_ips=cluster_ips(given, addresses=addresses, cidrs=cidrs),
+        node_ports=NodePorts(given.storage_for(RANGES), given.config.service_node_ports, given.allocation_metrics),
         clock=given.clock,
     )

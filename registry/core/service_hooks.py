@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from registry import errors
 from registry.access.users import MASTERS, UserInfo
-from registry.config import Config
 from registry.core.allocation.allocators import Allocators
 from registry.core.allocation.cluster_ips import ClusterIPs, family_of
 from registry.core.allocation.node_ports import RANGES, NodePorts
@@ -16,7 +15,7 @@ from registry.generic.store import Store
 from registry.networking.ipaddresses import IPADDRESSES
 from registry.networking.servicecidrs import SERVICECIDRS
 from registry.options import DeleteOptions
-from registry.rest import Environment, Request
+from registry.rest import Environment, Foundation, Request
 from storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
@@ -24,18 +23,28 @@ logger = logging.getLogger(__name__)
 _USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
 
 
-def cluster_ips(config: Config, *, addresses: Store, cidrs: Store) -> Mapping[str, ClusterIPs]:
+def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping[str, ClusterIPs]:
     """The stocks of addresses, by the families that the flags name, the primary one first."""
-    families = map(family_of, config.service_cluster_ip_ranges)
-    return {family: ClusterIPs(family, store=addresses, cidrs=cidrs) for family in families}
+    families = map(family_of, given.config.service_cluster_ip_ranges)
+    return {
+        family: ClusterIPs(
+            family,
+            store=addresses,
+            cidrs=cidrs,
+            metrics=given.allocation_metrics,
+            patience=given.clock.patience,
+        )
+        for family in families
+    }
 
 
 def service_hooks(environment: Environment) -> Hooks:
     """For the Store of services."""
-    config = environment.config
     addresses, cidrs = open_store(IPADDRESSES, environment), open_store(SERVICECIDRS, environment)
-    node_ports = NodePorts(environment.storage_for(RANGES), config.service_node_ports)
-    stocks = Allocators(cluster_ips(config, addresses=addresses, cidrs=cidrs), node_ports)
+    node_ports = NodePorts(
+        environment.storage_for(RANGES), environment.config.service_node_ports, environment.allocation_metrics
+    )
+    stocks = Allocators(cluster_ips(environment, addresses=addresses, cidrs=cidrs), node_ports)
     endpoints = open_store(ENDPOINTS, environment)
 
     async def after_delete(stored: StoredObject) -> None:

@@ -13,11 +13,13 @@ from itertools import count
 from registry import conditions, errors, objects
 from registry.access.users import MASTERS, UserInfo
 from registry.core.allocation import bands
+from registry.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
 from registry.generic.store import Store
 from registry.options import CreateOptions, DeleteOptions
 from registry.rest import Request
 from registry.validation import addresses
 from registry.validation.addresses import Address, Network
+from storage.clock import Clock
 from storage.interface import ListOptions
 from storage.stored_object import Object, StoredObject
 
@@ -46,28 +48,40 @@ class RangeFull(AddressError):
 class ClusterIPs:
     """The addresses of one family. `store` keeps IPAddress objects, `cidrs` ServiceCIDR objects."""
 
-    def __init__(self, family: str, *, store: Store, cidrs: Store) -> None:
+    def __init__(self, family: str, *, store: Store, cidrs: Store, metrics: AllocationMetrics, patience: Clock) -> None:
         self.family = family
         self._store = store
         self._cidrs = cidrs
+        self._metrics = metrics
+        self._patience = patience
         self._read: dict[str, tuple[int, Sequence[Network]]] = {}
 
     async def take(self, text: str, service: Object) -> None:
         """Take this very address for a service. Raises AddressError."""
         address = addresses.parse(text)
-        is_known = _has(await self._networks(), address)
-        if not is_known and not _has(await self._networks(resource_version=None), address):
+        network = _network_of(await self._networks(), address)
+        network = network or _network_of(await self._networks(resource_version=None), address)
+        if network is None:
             raise AddressError("the provided network does not match the current range")
-        await self.register(str(address), service)
+        try:
+            await self.register(str(address), service)
+        except AddressError:
+            self._metrics.address_refused(str(network), WANTED)
+            raise
+        self._metrics.address_taken(str(network), WANTED)
 
     async def take_any(self, service: Object) -> str:
         """Take a free address for a service. Raises AddressError."""
+        began = self._patience.monotonic()
         for network in await self._networks():
             for turn, address in zip(count(1), _search(network), strict=False):
                 if turn % _TURN == 0:
                     await asyncio.sleep(0)
                 if await self._may_be_free(address) and await self._register_if_free(address, service):
+                    self._metrics.address_taken(str(network), CHOSEN)
+                    self._metrics.address_chosen(str(network), self._patience.monotonic() - began)
                     return address
+            self._metrics.address_refused(str(network), CHOSEN)
         raise RangeFull
 
     async def show(self, text: str) -> str:
@@ -85,9 +99,22 @@ class ClusterIPs:
         try:
             await self._store.delete(self._request, str(addresses.parse(text)), DeleteOptions())
         except errors.NotFound:
-            pass
+            return
         except errors.StatusError as exc:
             logger.warning("cluster IP %s is not freed yet: %s", text, exc)
+            return
+        network = _network_of(await self._networks(), addresses.parse(text))
+        if network is not None:
+            self._metrics.address_freed(str(network))
+
+    async def count(self, taken: Sequence[Object]) -> None:
+        """Have it told how many addresses are taken, when these are all."""
+        held = [addresses.parse(one["metadata"]["name"]) for one in taken]
+        for network in await self._networks():
+            first, last = _bounds(network)
+            self._metrics.addresses_counted(
+                str(network), sum(_is_inside(network, one) for one in held), last - first + 1
+            )
 
     async def all(self) -> Sequence[Object]:
         """The objects of all addresses that are taken for services."""
@@ -160,8 +187,8 @@ def _bounds(network: Network) -> tuple[int, int]:
     return int(network.network_address) + 1, last - 1 if network.version == 4 else last
 
 
-def _has(networks: Sequence[Network], address: Address | None) -> bool:
-    return any(_is_inside(network, address) for network in networks)
+def _network_of(networks: Sequence[Network], address: Address | None) -> Network | None:
+    return next((network for network in networks if _is_inside(network, address)), None)
 
 
 def _is_inside(network: Network, address: Address | None) -> bool:

@@ -5,11 +5,13 @@ up; what goes wrong in between leaves a port taken for nothing, which the repair
 """
 
 import base64
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from registry.core.allocation import bands
-from registry.errors import InternalError
+from registry.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
+from registry.errors import InternalError, StatusError
 from registry.generic import interpret
 from registry.names import GroupResource
 from storage.errors import KeyNotFound
@@ -49,16 +51,25 @@ class PortSet:
     def __init__(self, ports: range, taken: int = 0) -> None:
         self._ports = ports
         self._taken = taken
+        self._given: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
 
     def __contains__(self, port: int) -> bool:
         return port in self._ports and bool(self._taken >> (port - self._ports.start) & 1)
 
     def take(self, port: int) -> None:
         if port not in self._ports:
+            self._refused[WANTED] += 1
             valid = f"{self._ports.start}-{self._ports.stop - 1}"
             raise PortError(f"provided port is not in the valid range. The range of valid ports is {valid}")
         if port in self:
+            self._refused[WANTED] += 1
             raise PortError("provided port is already allocated")
+        self.carry_over(port)
+        self._given[WANTED] += 1
+
+    def carry_over(self, port: int) -> None:
+        """Have a port taken that is free."""
         self._taken |= 1 << (port - self._ports.start)
 
     def take_any(self) -> int:
@@ -66,8 +77,10 @@ class PortSet:
         for place in bands.search_order(size, bands.band_size(size, least=16, most=128, step=32)):
             port = self._ports.start + place
             if port not in self:
-                self.take(port)
+                self.carry_over(port)
+                self._given[CHOSEN] += 1
                 return port
+        self._refused[CHOSEN] += 1
         raise PortError("range is full")
 
     def free(self, ports: Iterable[int]) -> None:
@@ -79,6 +92,17 @@ class PortSet:
     def taken(self) -> set[int]:
         """All that are taken."""
         return {port for port in self._ports if port in self}
+
+    def tell(self, metrics: AllocationMetrics) -> None:
+        """Have it recorded what became of this stock."""
+        metrics.ports_counted(self._taken.bit_count(), len(self._ports))
+        for scope, count in self._given.items():
+            metrics.ports_given(scope, count)
+
+    def tell_refusals(self, metrics: AllocationMetrics) -> None:
+        """The same when a write failed for it."""
+        for scope in self._refused:
+            metrics.port_refused(scope)
 
     def encoded(self) -> str:
         """The bits, the last port first, in base64."""
@@ -106,21 +130,30 @@ class DryPorts:
 class NodePorts:
     """The node ports of all services. `ports` is the range that this server gives out."""
 
-    def __init__(self, storage: Storage, ports: range) -> None:
+    def __init__(self, storage: Storage, ports: range, metrics: AllocationMetrics) -> None:
         self._storage = storage
         self._ports = ports
+        self._metrics = metrics
 
     async def change(self, decide: Callable[[PortSet], T]) -> T:
         """Let `decide` take and free ports: it may be called again, and what it takes last counts."""
         results: list[T] = []
+        stocks: list[PortSet] = []
 
         async def try_update(current: StoredObject | None) -> Update:
             ports = self._read(current)
+            stocks.append(ports)
             results.append(decide(ports))
             return Update(self._written(ports, current))
 
         updating = self._storage.guaranteed_update(_KEY, try_update, ignore_not_found=True)
-        await interpret.interpreted(updating, _OPERATION)
+        try:
+            await interpret.interpreted(updating, _OPERATION)
+        except StatusError:
+            if stocks:
+                stocks[-1].tell_refusals(self._metrics)
+            raise
+        stocks[-1].tell(self._metrics)
         return results[-1]
 
     async def present(self) -> PortSet:
@@ -150,7 +183,7 @@ class NodePorts:
             return PortSet(self._ports, bits)
         ports = PortSet(self._ports)
         for port in PortSet(stored, bits).taken() & set(self._ports):
-            ports.take(port)
+            ports.carry_over(port)
         return ports
 
     def _written(self, ports: PortSet, current: StoredObject | None) -> Object:

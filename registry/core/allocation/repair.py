@@ -53,6 +53,7 @@ class Repair:
         await self._repair_ports(services)
         for family, stock in self._cluster_ips.items():
             await self._repair_addresses(stock, known[family], services)
+            await stock.count(await stock.all())
 
     async def _repair_ports(self, services: Sequence[Object]) -> None:
         held = {port for service in services for port in port_plans.all_of(service["spec"]) if port}

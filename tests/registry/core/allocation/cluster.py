@@ -36,7 +36,9 @@ class Cluster:
         assert isinstance(addresses, Store)
         assert isinstance(cidrs, Store)
         self.services, self._addresses, self._cidrs = services, addresses, cidrs
-        self.node_ports = NodePorts(factory.storage_for(RANGES), self.given.config.service_node_ports)
+        self.node_ports = NodePorts(
+            factory.storage_for(RANGES), self.given.config.service_node_ports, self.given.allocation_metrics
+        )
         self.repair = service_repair.repair(groups, self.given)
 
     async def begin(self) -> None:

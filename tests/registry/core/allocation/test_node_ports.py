@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from registry.core.allocation.metrics import AllocationMetrics
 from registry.core.allocation.node_ports import RANGES, DryPorts, NodePorts, PortError, PortSet
 from storage.clock import SystemClock
 from storage.factory import StorageConfig, StorageFactory
@@ -54,7 +55,7 @@ def test_a_dry_run_shows_ports_and_takes_none() -> None:
 
 
 async def test_a_decision_that_fails_takes_nothing(factory: StorageFactory) -> None:
-    ports = NodePorts(factory.storage_for(RANGES), PORTS)
+    ports = NodePorts(factory.storage_for(RANGES), PORTS, AllocationMetrics())
 
     def decide(stock: PortSet) -> None:
         stock.take(30001)
@@ -67,9 +68,9 @@ async def test_a_decision_that_fails_takes_nothing(factory: StorageFactory) -> N
 
 
 async def test_ports_stay_taken_when_the_range_changes(factory: StorageFactory) -> None:
-    await NodePorts(factory.storage_for(RANGES), PORTS).change(lambda stock: stock.take(30050))
+    await NodePorts(factory.storage_for(RANGES), PORTS, AllocationMetrics()).change(lambda stock: stock.take(30050))
 
-    moved = NodePorts(factory.storage_for(RANGES), range(30040, 30200))
+    moved = NodePorts(factory.storage_for(RANGES), range(30040, 30200), AllocationMetrics())
     await moved.change(lambda stock: stock.take(30150))
 
     assert (await moved.present()).taken() == {30050, 30150}
