@@ -139,7 +139,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     Errors stand twice: what fails behind flow control is answered with the request's flow.
     """
     settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
-    authorizer = MeasuredAuthorizer(parts.access.modes.authorizer, parts.monitoring.access, patience)
+    authorizer = MeasuredAuthorizer(parts.access.authorizer, parts.monitoring.access, patience)
     return [
         *([partial(http_logging.with_http_logging, clock=patience)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
@@ -149,7 +149,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(audit.with_failed_authentication, auditor=auditor)] if auditor is not None else []),
         authenticate,
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
-        partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.modes.authorizer)),
+        partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.authorizer)),
         *_flow_control(parts),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=patience),

@@ -234,4 +234,9 @@ class AuthenticationConfiguration(Model):
 
 def read(path: Path) -> AuthenticationConfiguration:
     """The file's content. Raises OSError, ValueError."""
-    return load(path, AuthenticationConfiguration, _KIND, _VERSIONS)
+    return parse(path.read_bytes(), path)
+
+
+def parse(data: bytes, path: Path) -> AuthenticationConfiguration:
+    """What a file holds. Raises ValueError, with the file's name."""
+    return load(data, path, AuthenticationConfiguration, kind=_KIND, versions=_VERSIONS)

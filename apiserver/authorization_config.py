@@ -109,4 +109,9 @@ class AuthorizationConfiguration(Model):
 
 def read(path: Path) -> AuthorizationConfiguration:
     """The file's content. Raises OSError, ValueError."""
-    return load(path, AuthorizationConfiguration, _KIND, _VERSIONS)
+    return parse(path.read_bytes(), path)
+
+
+def parse(data: bytes, path: Path) -> AuthorizationConfiguration:
+    """What a file holds. Raises ValueError, with the file's name."""
+    return load(data, path, AuthorizationConfiguration, kind=_KIND, versions=_VERSIONS)

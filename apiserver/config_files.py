@@ -32,10 +32,10 @@ class Model(pydantic.BaseModel):
         return {name: value for name, value in data.items() if value is not None} if isinstance(data, dict) else data
 
 
-def load(path: Path, model: type[M], kind: str, versions: tuple[str, ...]) -> M:
-    """The content of a file. Raises OSError, or ValueError with the file's name and what is wrong in it."""
+def load(data: bytes, path: Path, model: type[M], *, kind: str, versions: tuple[str, ...]) -> M:
+    """The content of a file. Raises ValueError with the file's name and what is wrong in it."""
     try:
-        document = strict_yaml.load(path.read_bytes())
+        document = strict_yaml.load(data)
     except ValueError as exc:
         raise ValueError(f"{path}: {exc}") from exc
     accepted = [f"{_GROUP}/{version}" for version in versions]

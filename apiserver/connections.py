@@ -9,6 +9,7 @@ import contextlib
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
+from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
@@ -19,10 +20,10 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestPayloadError
 
-from apiserver import client_certificates, responses
+from apiserver import responses
+from apiserver.client_certificates import ClientCertificate, ClientCertificates
 from apiserver.request_parser import AnyMethodParser, RequestParser
 from registry import errors
-from registry.access.users import UserInfo
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,15 @@ _KEEPALIVE_SECONDS = 120
 _LINGERING_SECONDS = 2
 
 RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class _Unread(Enum):
+    """What is not known yet."""
+
+    UNREAD = "unread"
+
+
+_UNREAD = _Unread.UNREAD
 
 
 class Sockets:
@@ -60,36 +70,27 @@ class Sockets:
 class Connection(web.RequestHandler):
     """One client's connection."""
 
-    __slots__ = ("_chain", "_has_read_certificate", "_sockets", "_user", "certificate_expires", "is_busy")
+    __slots__ = ("_certificate", "_certificates", "_sockets", "is_busy")
 
-    def __init__(self, manager: web.Server, *, sockets: "Sockets", **kwargs: Any) -> None:
+    def __init__(
+        self, manager: web.Server, *, sockets: "Sockets", certificates: ClientCertificates, **kwargs: Any
+    ) -> None:
         super().__init__(manager, **kwargs)
         usual: Any = self._parser
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
         self.is_busy = False
         self._sockets = sockets
-        self._has_read_certificate = False
-        self._user: UserInfo | None = None
-        self._chain: tuple[bytes, ...] | None = None
-        self.certificate_expires = 0.0
-        """When the client certificate ends; known when its user is."""
+        self._certificates = certificates
+        self._certificate: ClientCertificate | _Unread | None = _UNREAD
 
     @property
-    def certificate_user(self) -> UserInfo | None:
-        """The user of the client certificate, which the handshake has verified; None without one."""
-        if not self._has_read_certificate:
-            self._user = self._read_certificate()
-            self._has_read_certificate = True
-        return self._user
-
-    @property
-    def certificate_chain(self) -> tuple[bytes, ...]:
-        """The certificates that the handshake has verified, from the client's to its CA's; none without one."""
-        if self._chain is None:
+    def certificate(self) -> ClientCertificate | None:
+        """The client's certificate; None without one. Whether it is good has to be asked."""
+        if self._certificate is _UNREAD:
             tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
-            self._chain = client_certificates.chain_of(tls) if isinstance(tls, ssl.SSLObject) else ()
-        return self._chain
+            self._certificate = self._certificates.of(tls) if isinstance(tls, ssl.SSLObject) else None
+        return self._certificate
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._sockets.opened()
@@ -131,17 +132,6 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
         )
 
-    def _read_certificate(self) -> UserInfo | None:
-        tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
-        if not isinstance(tls, ssl.SSLObject):
-            return None
-        encoded = tls.getpeercert(binary_form=True)
-        subject = tls.getpeercert()
-        if not encoded or not subject:
-            return None
-        self.certificate_expires = ssl.cert_time_to_seconds(str(subject["notAfter"]))
-        return client_certificates.user_of(subject, encoded)
-
 
 class Connections(web.Server):
     """All connections of one listener, and the handler that serves them."""
@@ -150,12 +140,14 @@ class Connections(web.Server):
         super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
         self._handler = handler
         self._is_closing = False
+        self._certificates = ClientCertificates()
         self.sockets = Sockets()
 
     def __call__(self) -> web.RequestHandler:
         return Connection(
             self,
             sockets=self.sockets,
+            certificates=self._certificates,
             loop=asyncio.get_running_loop(),
             access_log=None,
             auto_decompress=False,

@@ -1,16 +1,19 @@
 """Renewal: a server that runs for years goes on with certificates that last for one.
 
-Looks every hour whether the server's own certificates are near their end, and reads those of the operator again. Must
-hold: connections that are open keep what they have; a failure leaves everything as it was, is logged, and is tried
-again.
+Looks every hour whether the server's own certificates are near their end; they and those of the operator are taken over
+as soon as their files are others. Must hold: connections that are open keep what they have; a failure leaves everything
+as it was, is logged, and is tried again.
 """
 
 import asyncio
 import logging
-import ssl
 
-from apiserver import certificates, kubeconfig, tls
+from apiserver import access, certificates, kubeconfig, reloading, tls
+from apiserver.certificates import Pki
+from apiserver.certified_users import CertifiedUsers
+from apiserver.reloading import Contents, Reloaded, Reloading
 from apiserver.settings import Settings
+from apiserver.tls import ServingTLS
 from storage.clock import Clock
 
 logger = logging.getLogger(__name__)
@@ -18,13 +21,31 @@ logger = logging.getLogger(__name__)
 PAUSE = 3600.0
 
 
-async def run(settings: Settings, context: ssl.SSLContext, url: str, clock: Clock) -> None:
-    """Keep the context of the secure port, and the kubeconfig file, up to date for ever."""
+def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certified: CertifiedUsers) -> Reloaded:
+    """What the secure port shows and believes, and what administrators believe. Raises OSError."""
+    paths = tls.files(settings, pki)
+
+    async def take_over(_contents: Contents) -> None:
+        trusted = access.trusted(settings, pki)
+        serving.load(pki)
+        certified.trusted = trusted
+        write_kubeconfig(settings, pki, url)
+
+    return Reloaded("certificates", paths, take_over, reloading.read(paths))
+
+
+def write_kubeconfig(settings: Settings, pki: Pki, url: str) -> None:
+    """Tell the administrator how to get in. Raises OSError."""
+    kubeconfig.write(settings.kubeconfig_file, url, pki, authority=tls.authority(settings, pki))
+
+
+async def run(settings: Settings, url: str, files: Reloading, clock: Clock) -> None:
+    """Keep the server's own certificates, and the kubeconfig file, up to date for ever."""
     while True:
         await clock.sleep(PAUSE)
         try:
             pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, tls.hosts(settings), clock)
-            tls.load_files(context, settings, pki)
-            kubeconfig.write(settings.kubeconfig_file, url, pki, authority=tls.authority(settings, pki))
+            write_kubeconfig(settings, pki, url)
         except (OSError, ValueError):
             logger.exception("certificates cannot be renewed")
+        await files.check()

@@ -21,7 +21,6 @@ from apiserver import (
     advertising,
     app,
     certificates,
-    kubeconfig,
     registry_config,
     renewal,
     storage_config,
@@ -37,12 +36,15 @@ from apiserver.filters.deadlines import Deadlines
 from apiserver.handlers import served
 from apiserver.handlers.served import ServedPaths
 from apiserver.listeners import Listener
+from apiserver.metrics import reloads
 from apiserver.metrics import storage as storage_metrics
 from apiserver.metrics.flow_control import FlowControlMetrics
 from apiserver.metrics.monitoring import Monitoring
 from apiserver.metrics.requests import MONITORED, RequestMetrics
 from apiserver.outgoing import Outgoing
+from apiserver.reloading import Reloading
 from apiserver.settings import Settings
+from apiserver.tls import ServingTLS
 from apiserver.webhook_client import WebhookClient
 from registry import schema
 from registry.assembly import assemble, environment_of

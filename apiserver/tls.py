@@ -1,7 +1,8 @@
-"""TLS: the SSL context of the secure port, and the names under which the server can be reached.
+"""TLS: what the secure port shows and asks for, as the files have it now, and the names that the server has.
 
 Must hold: a client without a certificate gets in (it may have a token); one with a certificate only if it was signed
-by the server's own CA or one of --client-ca-file. HTTP/1.1 is all that is offered.
+by the server's own CA or one of --client-ca-file or --requestheader-client-ca-file; whether that certificate is good
+now, the time included, is asked for each request (client_certificates.py). HTTP/1.1 is all that is offered.
 """
 
 import socket
@@ -21,28 +22,76 @@ _CLUSTER_NAMES = (
     "kubernetes.default.svc.cluster.local",
 )
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+_NO_CHECK_TIME = ssl.VerifyFlags(0x200000)
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME: who comes with an expired certificate is told so by a 401."""
 
 
-def context(settings: Settings, pki: Pki) -> ssl.SSLContext:
-    """What the secure port speaks. Raises OSError or ValueError when a file is not what it should be."""
+class ServingTLS:
+    """The TLS of the secure port. Connections that are open keep what they have begun with."""
+
+    def __init__(self, settings: Settings, pki: Pki) -> None:
+        """Raises OSError or ValueError when a file is not what it should be."""
+        self._settings = settings
+        self.context = _context(settings, pki)
+        """For the listener: a handshake that begins goes on with the newest one."""
+        self._newest = self.context
+        self.context.sni_callback = self._choose
+
+    def load(self, pki: Pki) -> None:
+        """Take over what the files have now. Raises OSError or ValueError, and leaves everything as it was."""
+        self._newest = _context(self._settings, pki)
+
+    def _choose(self, handshake: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+        handshake.context = self._newest
+
+
+class _Handshake(ssl.SSLObject):
+    """Tells the client that its certificate is not accepted: event loops hang up at once, and it would see the end."""
+
+    _refusal: ssl.SSLCertVerificationError | None = None
+
+    def do_handshake(self) -> None:
+        if self._refusal is not None:
+            raise self._refusal
+        try:
+            super().do_handshake()
+        except ssl.SSLCertVerificationError as exc:
+            self._refusal = exc
+            raise ssl.SSLWantReadError from exc
+
+
+def _context(settings: Settings, pki: Pki) -> ssl.SSLContext:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.sslobject_class = _Handshake
     tls.minimum_version = TLS_VERSIONS[settings.tls_min_version]
     tls.set_alpn_protocols(["http/1.1"])
     _limit_ciphers(tls, settings.tls_cipher_suites)
     tls.verify_mode = ssl.CERT_OPTIONAL
-    load_files(tls, settings, pki)
+    tls.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | _NO_CHECK_TIME
+    tls.load_cert_chain(*_shown(settings, pki))
+    for bundle in (*user_bundles(settings, pki), *proxy_bundles(settings)):
+        tls.load_verify_locations(cafile=bundle)
     return tls
 
 
-def load_files(tls: ssl.SSLContext, settings: Settings, pki: Pki) -> None:
-    """Give a context its certificate, its key and the CAs of clients: all of them, or none when one is not right."""
-    for each in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), tls):
-        each.load_cert_chain(
-            settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
-        )
-        each.load_verify_locations(cafile=pki.ca.certificate)
-        for bundle in filter(None, (settings.client_ca_file, settings.requestheader_client_ca_file)):
-            each.load_verify_locations(cafile=bundle)
+def files(settings: Settings, pki: Pki) -> Sequence[Path]:
+    """All that the TLS of the secure port is made of."""
+    return [*_shown(settings, pki), *user_bundles(settings, pki), *proxy_bundles(settings)]
+
+
+def _shown(settings: Settings, pki: Pki) -> tuple[Path, Path]:
+    """The certificate of the server, and its key."""
+    return settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
+
+
+def user_bundles(settings: Settings, pki: Pki) -> Sequence[Path]:
+    """The CAs whose certificates make users."""
+    return [pki.ca.certificate, *filter(None, [settings.client_ca_file])]
+
+
+def proxy_bundles(settings: Settings) -> Sequence[Path]:
+    """The CAs whose certificates make front proxies."""
+    return list(filter(None, [settings.requestheader_client_ca_file]))
 
 
 def authority(settings: Settings, pki: Pki) -> Path:

@@ -89,7 +89,7 @@ def _attempted(request: web.BaseRequest) -> str:
     tried = {
         "basic": scheme.lower() == "basic" and bool(credentials),
         "bearer": scheme.lower() == "bearer" and bool(credentials),
-        "x509": isinstance(connection, Connection) and connection.certificate_user is not None,
+        "x509": isinstance(connection, Connection) and connection.certificate is not None,
     }
     methods = [method for method, is_tried in tried.items() if is_tried]
     if not methods:

@@ -1,8 +1,8 @@
 """Authentication: who makes a request, by client certificate, then bearer token, then not at all.
 
-Must hold: a token that is not known is refused even where anonymous requests are allowed; no token is ever logged or
-answered. The insecure port knows no users: whoever reaches it from this machine is an administrator, so that what a
-browser might send there on a stranger's behalf is refused.
+Must hold: a certificate or a token that is no good is refused even where anonymous requests are allowed, unless the
+other one is good; no token is ever logged or answered. The insecure port knows no users: whoever reaches it from this
+machine is an administrator, so that what a browser might send there on a stranger's behalf is refused.
 """
 
 import base64
@@ -13,9 +13,9 @@ from ipaddress import ip_address
 from aiohttp import hdrs, web
 
 from apiserver.access import Access
+from apiserver.client_certificates import ClientCertificate, Untrusted
 from apiserver.connections import Connection
 from apiserver.context import Handler, RequestContext
-from apiserver.front_proxies import FrontProxies
 from apiserver.metrics.access import AccessMetrics
 from registry import errors
 from registry.access.authentication import Authenticated, BadToken, Tokens
@@ -36,22 +36,25 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
         began = clock.monotonic()
         connection = request.protocol
         assert isinstance(connection, Connection)
-        user = _certified_user(request, connection, access.front_proxies)
+        certificate, user = connection.certificate, None
         try:
-            if user is None and (found := await _token_user(request, context, access.tokens)) is not None:
-                user = found.user
-                context = context._replace(notes=found.annotations)
+            if certificate is None:
+                found = await _token_user(request, context, access.tokens)
+            else:
+                metrics.certificate_seen(certificate.ends - clock.now())
+                user, found = await _certified_user(request, context, certificate, access=access, now=clock.now())
         except errors.Unauthorized:
             metrics.unauthenticated(clock.monotonic() - began, is_error=True)
             raise
+        if found is not None:
+            user = found.user
+            context = context._replace(notes=found.annotations)
         if user is None and access.allows_anonymous(context.path):
             user = ANONYMOUS
         if user is None:
             metrics.unauthenticated(clock.monotonic() - began, is_error=False)
             raise errors.Unauthorized
         metrics.authenticated(user, clock.monotonic() - began)
-        if connection.certificate_expires:
-            metrics.certificate_seen(connection.certificate_expires - clock.now())
         return await handler(request, context._replace(user=user))
 
     return authenticated
@@ -68,12 +71,19 @@ def with_unsecured_user(handler: Handler) -> Handler:
     return trusted
 
 
-def _certified_user(request: web.BaseRequest, connection: Connection, proxies: FrontProxies | None) -> UserInfo | None:
-    """The user of whom a front proxy speaks, or whom a certificate names."""
-    if proxies is None:
-        return connection.certificate_user
-    user = proxies.user_of(connection, request.headers.items())
-    return connection.certificate_user if user is None and proxies.is_user(connection) else user
+async def _certified_user(
+    request: web.BaseRequest, context: RequestContext, certificate: ClientCertificate, *, access: Access, now: float
+) -> tuple[UserInfo | None, Authenticated | None]:
+    """Whom a certificate makes somebody, or else whose token there is. Raises Unauthorized when neither is good."""
+    try:
+        user = access.certified.user_of(certificate, request.headers.items(), now)
+    except Untrusted as exc:
+        found = await _token_user(request, context, access.tokens)
+        if found is None:
+            logger.info("unable to authenticate a request: %s", exc)
+            raise errors.Unauthorized from None
+        return None, found
+    return user, await _token_user(request, context, access.tokens) if user is None else None
 
 
 async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> Authenticated | None:

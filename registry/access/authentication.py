@@ -53,6 +53,23 @@ class KnownTokens:
         return replace(known, audiences=common) if common else None
 
 
+class Replaceable:
+    """Authenticators of the same sort, in whose place others may come; what one of them finds bad is bad."""
+
+    def __init__(self, authenticators: Sequence[TokenAuthenticator]) -> None:
+        self._authenticators = tuple(authenticators)
+
+    def replace(self, authenticators: Sequence[TokenAuthenticator]) -> None:
+        """Ask others from now on."""
+        self._authenticators = tuple(authenticators)
+
+    async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
+        for authenticator in self._authenticators:
+            if (found := await authenticator.authenticate(token, audiences)) is not None:
+                return found
+        return None
+
+
 class Tokens:
     """All that know tokens, asked in order; whoever proves who they are is a member of system:authenticated."""
 

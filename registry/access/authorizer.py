@@ -148,6 +148,10 @@ class Chain:
     def __init__(self, authorizers: Sequence[Authorizer]) -> None:
         self._authorizers = tuple(authorizers)
 
+    def replace(self, authorizers: Sequence[Authorizer]) -> None:
+        """Ask others from now on."""
+        self._authorizers = tuple(authorizers)
+
     async def authorize(self, attributes: Attributes) -> Decision:
         reasons: list[str] = []
         errors: list[str] = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
-from registry.access.authorizer import Authorizer, Chain
+from registry.access.authorizer import Authorizer
 from registry.access.node import Node
 from registry.access.rbac import RBAC
 from registry.access.rbac_feed import RBACFeed
@@ -41,7 +41,6 @@ def own(name: str, storage_for: StorageFor) -> Modes:
             raise ValueError(f"{name} needs a configuration")
 
 
-def chain(modes: Sequence[Modes]) -> Modes:
-    """The modes in their order, behind the right of administrators to everything."""
-    authorizers = [PrivilegedGroup(), *(mode.authorizer for mode in modes)]
-    return Modes(Chain(authorizers), [run for mode in modes for run in mode.runs])
+def in_order(modes: Sequence[Modes]) -> Sequence[Authorizer]:
+    """The modes' authorizers, behind the right of administrators to everything."""
+    return [PrivilegedGroup(), *(mode.authorizer for mode in modes)]

@@ -68,12 +68,19 @@ class IssuerKeys:
         async with self._fetching:
             if self._clock.monotonic() >= self._fresh_until:
                 try:
-                    self._keys = await self._fetched()
-                except (OSError, ValueError) as exc:
+                    await self.fetch()
+                except OSError as exc:
                     raise BadToken(f"oidc: authenticator not initialized: {exc}") from exc
-                finally:
-                    self._fresh_until = self._clock.monotonic() + _PAUSE_SECONDS
         return self._named(key_id)
+
+    async def fetch(self) -> None:
+        """Fetch the keys now. Raises OSError when they cannot be had, or are none."""
+        try:
+            self._keys = await self._fetched()
+        except ValueError as exc:
+            raise OSError(str(exc)) from exc
+        finally:
+            self._fresh_until = self._clock.monotonic() + _PAUSE_SECONDS
 
     def _named(self, key_id: str) -> list[Any]:
         if not key_id:

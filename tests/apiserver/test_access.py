@@ -69,7 +69,7 @@ async def test_a_front_proxy_is_no_user_itself(tmp_path: Path, other: Pki) -> No
         silent = await who(server, proxying(server, other))
         admin = await who(server, as_admin(server))
 
-    assert (silent.status, admin.status) == (403, 201)
+    assert (silent.status, admin.status) == (401, 201)
 
 
 async def test_only_a_front_proxy_speaks_for_users(tmp_path: Path, other: Pki) -> None:
@@ -78,7 +78,7 @@ async def test_only_a_front_proxy_speaks_for_users(tmp_path: Path, other: Pki) -
         user = await who(server, as_admin(server), SPOKEN_OF)
         nobody = await who(server, trusting(server), SPOKEN_OF)
 
-    assert (stranger.status, nobody.status) == (403, 403)
+    assert (stranger.status, nobody.status) == (401, 403)
     assert user.json["status"]["userInfo"]["username"] == certificates.ADMIN
 
 

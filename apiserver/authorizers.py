@@ -1,0 +1,143 @@
+"""Authorizers: who decides what users may do, as the flags and the files want it that they name.
+
+Must hold: what is wrong with a file ends the start, with its name in the message; later it is told and changes nothing;
+a mode that needs something of its own is there from the start or not at all.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from apiserver import reloading
+from apiserver.metrics.reloads import ConfigurationMetrics
+from apiserver.outgoing import Outgoing
+from apiserver.reloading import Contents, Reloaded
+from apiserver.settings import Settings
+from registry.access import abac, modes
+from registry.access.authorizer import Authorizer, Chain, Verdict
+from registry.access.modes import Modes, Run
+from registry.access.remote import RemoteAuthorizer, RemoteSettings
+from registry.rest import StorageFor
+from storage.clock import Clock
+from storage.measures import Measures
+
+if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
+    from apiserver.authorization_config import AuthorizationConfiguration, Webhook
+
+_ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
+"""Modes that need nothing: they may come later as well."""
+
+
+class Authorizers:
+    """Those of one server. Raises OSError or ValueError."""
+
+    def __init__(self, settings: Settings, storage_for: StorageFor, clock: Clock, out: Outgoing) -> None:
+        self._settings = settings
+        self._storage_for = storage_for
+        self._clock = clock
+        self._out = out
+        self._config = _config_of(settings)
+        self._own: dict[str, Modes] = {}
+        first = list(self._first())
+        self._chain = Chain(modes.in_order(first))
+
+    @property
+    def authorizer(self) -> Authorizer:
+        return self._chain
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """What must go on for them to know what they decide on."""
+        return [run for mode in self._own.values() for run in mode.runs]
+
+    def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
+        """What is read again while the server runs."""
+        path = self._settings.authorization_config
+        if path is None:
+            return
+        metrics = ConfigurationMetrics("authorization", self._clock)
+        measures.ask(metrics.families)
+        contents = reloading.read([path])
+        metrics.in_force(contents[0])
+
+        def tell(contents: Contents | None) -> None:
+            metrics.reloaded(contents[0] if contents is not None else None)
+
+        yield Reloaded("authorization configuration", [path], self._take_over, contents, tell)
+
+    async def _take_over(self, contents: Contents) -> None:
+        """Ask others from now on. Raises OSError, ValueError."""
+        from apiserver import authorization_config
+
+        path = self._settings.authorization_config
+        assert path is not None
+        config = authorization_config.parse(contents[0], path)
+        if config != self._config:
+            self._chain.replace(modes.in_order(list(self._of_file(config))))
+            self._config = config
+
+    def _first(self) -> Iterator[Modes]:
+        if self._config is None:
+            for name in self._settings.authorization_mode:
+                yield self._webhook_of_flags() if name == "Webhook" else self._begun(name)
+            return
+        for entry in self._config.authorizers:
+            yield self._begun(entry.type) if entry.webhook is None else self._webhook(entry.webhook)
+
+    def _of_file(self, config: "AuthorizationConfiguration") -> Iterator[Modes]:
+        for entry in config.authorizers:
+            if entry.webhook is not None:
+                yield self._webhook(entry.webhook)
+            elif entry.type in _ALWAYS:
+                yield modes.own(entry.type, self._storage_for)
+            elif entry.type in self._own:
+                yield self._own[entry.type]
+            else:
+                raise ValueError(
+                    f"authorizer type {entry.type} is not allowed if it was not enabled at initial server startup"
+                )
+
+    def _begun(self, name: str) -> Modes:
+        """A mode from the start on."""
+        mode = self._own[name] = self._abac() if name == "ABAC" else modes.own(name, self._storage_for)
+        return mode
+
+    def _abac(self) -> Modes:
+        path = self._settings.authorization_policy_file
+        if path is None:
+            raise ValueError("--authorization-policy-file must be specified with the mode ABAC")
+        return Modes(abac.ABAC(abac.parse(path.read_text(), str(path))))
+
+    def _webhook_of_flags(self) -> Modes:
+        settings = self._settings
+        remote = RemoteSettings(
+            version=settings.authorization_webhook_version,
+            allowed_seconds=settings.authorization_webhook_cache_authorized_ttl,
+            denied_seconds=settings.authorization_webhook_cache_unauthorized_ttl,
+        )
+        if settings.authorization_webhook_config_file is None:
+            raise ValueError("--authorization-webhook-config-file must be specified with the mode Webhook")
+        ask = self._out.open_webhook(settings.authorization_webhook_config_file)
+        return Modes(RemoteAuthorizer(ask, remote, self._clock))
+
+    def _webhook(self, entry: "Webhook") -> Modes:
+        from registry.access import expressions
+
+        remote = RemoteSettings(
+            version=entry.subject_access_review_version,
+            allowed_seconds=entry.authorized_ttl if entry.cache_authorized_requests else 0,
+            denied_seconds=entry.unauthorized_ttl if entry.cache_unauthorized_requests else 0,
+            on_failure=Verdict.DENY if entry.failure_policy == "Deny" else Verdict.NO_OPINION,
+        )
+        assert entry.connection_info.kube_config_file is not None
+        webhook = self._out.webhook_of(entry.connection_info.kube_config_file)
+        ask = self._out.asker(webhook.within(entry.timeout))
+        applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
+        return Modes(RemoteAuthorizer(ask, remote, self._clock, applies=applies))
+
+
+def _config_of(settings: Settings) -> "AuthorizationConfiguration | None":
+    if settings.authorization_config is None:
+        return None
+    from apiserver import authorization_config
+
+    return authorization_config.read(settings.authorization_config)

@@ -1,0 +1,62 @@
+"""Certified users: those that a client certificate names, and those of whom a front proxy speaks that has one.
+
+Must hold: a certificate of the proxies' CA makes nobody a user, and one of the users' CA nobody a proxy, unless both
+are the same CA; which CAs those are may change while the server runs.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from apiserver.client_certificates import Authorities, ClientCertificate, Untrusted
+from registry.access.front_proxy import FrontProxy
+from registry.access.users import UserInfo, authenticated
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """Whose signatures make users, and whose make proxies."""
+
+    users: Authorities = frozenset()
+    proxies: Authorities = frozenset()
+
+
+class CertifiedUsers:
+    """Without `proxy`, nobody speaks for others."""
+
+    def __init__(self, proxy: FrontProxy | None, trusted: Trusted) -> None:
+        self._proxy = proxy
+        self.trusted = trusted
+        """Replaced as a whole."""
+
+    def user_of(
+        self, certificate: ClientCertificate, headers: Iterable[tuple[str, str]], now: float
+    ) -> UserInfo | None:
+        """Who asks, at a time; None when a good certificate names nobody. Raises Untrusted."""
+        wrong: list[str] = []
+        try:
+            if (user := self._spoken_of(certificate, headers, now)) is not None:
+                return user
+        except Untrusted as exc:
+            wrong.append(str(exc))
+        try:
+            certificate.check(self.trusted.users, now)
+        except Untrusted as exc:
+            wrong.append(str(exc))
+        else:
+            if certificate.user is not None:
+                return certificate.user
+        if wrong:
+            raise Untrusted("; ".join(dict.fromkeys(wrong)))
+        return None
+
+    def _spoken_of(
+        self, certificate: ClientCertificate, headers: Iterable[tuple[str, str]], now: float
+    ) -> UserInfo | None:
+        """The user of whom a proxy speaks; None when it speaks of nobody. Raises Untrusted."""
+        if self._proxy is None:
+            return None
+        certificate.check(self.trusted.proxies, now)
+        if not self._proxy.trusts(certificate.common_name):
+            raise Untrusted(f"x509: subject with cn={certificate.common_name} is not in the allowed list")
+        user = self._proxy.user_of(headers)
+        return authenticated(user) if user is not None else None

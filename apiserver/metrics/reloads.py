@@ -1,0 +1,95 @@
+"""What is recorded of configurations that are read again: how often, when last, and which one is in force.
+
+Must hold: nothing of a configuration is told but its hash.
+"""
+
+import base64
+import hashlib
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from storage import measures
+from storage.clock import Clock
+from storage.measures import AnyFamily, Counter, Family, Gauge, Stability
+
+_SERVER = "apiserver_id_hash"
+
+
+class ConfigurationMetrics:
+    """Of the configuration of one part (`authentication`) in one server."""
+
+    def __init__(self, part: str, clock: Clock, stability: Stability = Stability.BETA) -> None:
+        self._clock = clock
+        self._server = identity_hash()
+        name = f"apiserver_{part}_config_controller"
+        self._reloads: Family[Counter] = measures.counter(
+            f"{name}_automatic_reloads_total",
+            f"Reloads of the {part} configuration, by status and server.",
+            labels=("status", _SERVER),
+            stability=stability,
+        )
+        self._last: Family[Gauge] = measures.gauge(
+            f"{name}_automatic_reload_last_timestamp_seconds",
+            f"When the {part} configuration was reloaded last, by status and server.",
+            labels=("status", _SERVER),
+            stability=stability,
+        )
+        self._part = part
+        self._in_force = ""
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        yield from (self._reloads, self._last)
+        if self._in_force:
+            information = measures.gauge(
+                f"apiserver_{self._part}_config_controller_last_config_info",
+                f"The {self._part} configuration in force by its hash, by server.",
+                labels=(_SERVER, "hash"),
+            )
+            information.of(self._server, self._in_force).set(1)
+            yield information
+
+    def in_force(self, content: bytes) -> None:
+        """A configuration was taken over."""
+        self._in_force = hash_of(content)
+
+    def reloaded(self, content: bytes | None) -> None:
+        """A configuration was reloaded; None: it could not be."""
+        status = "failure" if content is None else "success"
+        self._reloads.of(status, self._server).add()
+        self._last.of(status, self._server).set(self._clock.now())
+        if content is not None:
+            self.in_force(content)
+
+    def retold(self, statistics: Mapping[str, Any]) -> Iterable[AnyFamily]:
+        """The same of a part that counts by itself."""
+        for status, count in statistics.get("reloads", {}).items():
+            self._reloads.of(status, self._server).value = count
+        for status, moment in statistics.get("last_reload", {}).items():
+            self._last.of(status, self._server).set(moment)
+        self._in_force = statistics.get("config_hash", "")
+        return self.families()
+
+
+def of_encryption(statistics: Callable[[], Mapping[str, Any]], clock: Clock) -> Callable[[], Iterator[AnyFamily]]:
+    """What a StorageFactory tells of its encryption."""
+    metrics = ConfigurationMetrics("encryption", clock, Stability.ALPHA)
+
+    def families() -> Iterator[AnyFamily]:
+        yield from metrics.retold(statistics().get("encryption") or {})
+
+    return families
+
+
+def hash_of(content: bytes) -> str:
+    """How a content is told apart from others."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}" if content else ""
+
+
+def identity_hash() -> str:
+    """The hash of the name that the server on this machine has among others."""
+    words = (socket.gethostname().encode(), b"kube-apiserver")
+    hashed = hashlib.sha256(b"".join(len(word).to_bytes(2, "big") + word for word in words)).digest()
+    identity = f"apiserver-{base64.b32encode(hashed[:16]).decode().rstrip('=').lower()}"
+    return hash_of(identity.encode())
