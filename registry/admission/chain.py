@@ -7,8 +7,10 @@ reading between two plugins serves both.
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from registry.admission.condition_metrics import ConditionMetrics
 from registry.admission.interface import Attributes, Operation, Plugin, Run
 from registry.admission.webhook_metrics import WebhookMetrics
+from registry.podsecurity.metrics import PodSecurityMetrics
 from storage import measures
 from storage.clock import Clock
 from storage.measures import AnyFamily, Histogram, Stability
@@ -38,10 +40,14 @@ class AdmissionMetrics:
             stability=Stability.STABLE,
         )
         self.webhooks = WebhookMetrics()
+        self.conditions = ConditionMetrics()
+        self.pod_security = PodSecurityMetrics()
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        return self.plugins, self.steps, *self.webhooks.families()
+        yield from (self.plugins, self.steps)
+        for recorded in (self.webhooks, self.conditions, self.pod_security):
+            yield from recorded.families()
 
 
 class _Link(NamedTuple):

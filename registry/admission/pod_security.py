@@ -23,6 +23,7 @@ from registry.generic.interpret import interpreted
 from registry.generic.provider import resource_of
 from registry.names import GroupKind, GroupResource
 from registry.podsecurity import checks
+from registry.podsecurity.metrics import PodSecurityMetrics, Requested
 from registry.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
 from registry.quoting import quote
 from registry.rest import Foundation
@@ -71,7 +72,13 @@ def make(given: Foundation) -> "PodSecurity":
     """The plugin as it is configured. Raises ValueError."""
     configuration = pod_security_configuration.read(given.config.admission_configuration.get(PodSecurity.name))
     namespaces, pods = (given.storage_for(resource_of(kind)) for kind in (NAMESPACES, POD_KIND))
-    return PodSecurity(namespaces, pods, given.clock.patience, configuration)
+    return PodSecurity(
+        namespaces,
+        pods,
+        given.clock.patience,
+        configuration=configuration,
+        metrics=given.admission_metrics.pod_security,
+    )
 
 
 class PodSecurity(Plugin):
@@ -80,11 +87,20 @@ class PodSecurity(Plugin):
     name = "PodSecurity"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, namespaces: Storage, pods: Storage, clock: Clock, configuration: Configuration) -> None:
+    def __init__(
+        self,
+        namespaces: Storage,
+        pods: Storage,
+        clock: Clock,
+        *,
+        configuration: Configuration,
+        metrics: PodSecurityMetrics,
+    ) -> None:
         self._namespaces = Cached(namespaces, _NAMESPACES, self._labelled)
         self._pods = pods
         self._clock = clock
         self._configuration = configuration
+        self._metrics = metrics
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.resource == PODS:
@@ -103,12 +119,19 @@ class PodSecurity(Plugin):
         """The policy that counts for a write; None when its namespace is no longer there."""
         exempt = self._configuration
         if attributes.namespace in exempt.namespaces:
-            attributes.annotate(_EXEMPT, "namespace")
+            self._exempt(attributes, "namespace")
             return _FREE
         if attributes.user.name in exempt.usernames:
-            attributes.annotate(_EXEMPT, "user")
+            self._exempt(attributes, "user")
             return _FREE
-        return await self._namespaces.get(attributes.namespace)
+        found = await self._namespaces.get(attributes.namespace)
+        if found is None:
+            self._metrics.failed(_requested(attributes), is_fatal=True)
+        return found
+
+    def _exempt(self, attributes: Attributes, why: str) -> None:
+        attributes.annotate(_EXEMPT, why)
+        self._metrics.exempted(_requested(attributes))
 
     async def _validate_pod(self, attributes: Attributes) -> None:
         if attributes.subresource in _UNJUDGED or attributes.obj is None:
@@ -121,6 +144,7 @@ class PodSecurity(Plugin):
         if found.policy.is_privileged and not found.errors:
             if found is not _FREE:
                 attributes.annotate(_ENFORCED, str(found.policy.enforce))
+                self._metrics.judged(found.policy.enforce, "enforce", _requested(attributes), is_allowed=True)
             return
         spec = attributes.obj["spec"]
         if attributes.old is not None and not _is_significant(spec, attributes.old["spec"]):
@@ -143,20 +167,27 @@ class PodSecurity(Plugin):
         policy = labelled.policy
         spec, annotations = pod["spec"], (pod.get("metadata") or {}).get("annotations") or {}
         if spec.get("runtimeClassName") in self._configuration.runtime_classes:
-            attributes.annotate(_EXEMPT, "runtimeClass")
+            self._exempt(attributes, "runtimeClass")
             return
+        requested = _requested(attributes)
         if labelled.errors:
             told = joined(list(map(str, labelled.errors)))
             attributes.annotate(_ERROR, f"Failed to parse policy: {told}")
+            self._metrics.failed(requested, is_fatal=False)
         if is_pod:
             attributes.annotate(_ENFORCED, str(policy.enforce))
         if found := checks.findings(policy.audit, annotations, spec):
             why = f"would violate PodSecurity {quote(str(policy.audit))}: {checks.details(found)}"
             attributes.annotate(_VIOLATIONS, why)
-        if is_pod and (found := checks.findings(policy.enforce, annotations, spec)):
-            why = f"violates PodSecurity {quote(str(policy.enforce))}: {checks.details(found)}"
-            raise errors.Forbidden(attributes.resource, attributes.name, why=why)
+            self._metrics.judged(policy.audit, "audit", requested, is_allowed=False)
+        if is_pod:
+            found = checks.findings(policy.enforce, annotations, spec)
+            self._metrics.judged(policy.enforce, "enforce", requested, is_allowed=not found)
+            if found:
+                why = f"violates PodSecurity {quote(str(policy.enforce))}: {checks.details(found)}"
+                raise errors.Forbidden(attributes.resource, attributes.name, why=why)
         if found := checks.findings(policy.warn, annotations, spec):
+            self._metrics.judged(policy.warn, "warn", requested, is_allowed=False)
             attributes.warn(f"would violate PodSecurity {quote(str(policy.warn))}: {checks.details(found)}")
 
     # Namespaces
@@ -222,6 +253,12 @@ class PodSecurity(Plugin):
             if controller:
                 seen.add(controller)
         return first + others
+
+
+def _requested(attributes: Attributes) -> Requested:
+    """A request as it is counted."""
+    what = "pod" if attributes.resource == PODS else "namespace" if attributes.resource == _NAMESPACES else "controller"
+    return attributes.operation.value.lower(), what, attributes.subresource
 
 
 def _told(

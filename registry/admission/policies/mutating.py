@@ -77,6 +77,8 @@ class MutatingAdmissionPolicy(Plugin):
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._params = Params(given.storage_for, KindMapping(given.storage_for(resource_of(DEFINITIONS))))
         self._access = given.authorizer
+        self._metrics = given.admission_metrics.conditions
+        self._clock = given.clock.patience
         self._merge = patches.Merger(given.types)
 
     async def mutate(self, attributes: Attributes) -> None:
@@ -85,11 +87,14 @@ class MutatingAdmissionPolicy(Plugin):
         hooks = await self._source.hooks()
         if not hooks:
             return
-        work = _Round(Write(attributes, self._matcher, self._access))
+        work = _Round(self._write(attributes))
         invocations = [one async for one in self._invocations(hooks, work)]
         await self._invoke_all(invocations, work)
         if work.denials:
             raise _refusal(attributes, work.denials)
+
+    def _write(self, attributes: Attributes) -> Write:
+        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
 
     async def _invocations(
         self, hooks: Sequence[tuple[Policy, Sequence[Binding]]], work: _Round

@@ -59,6 +59,8 @@ class ValidatingAdmissionPolicy(Plugin):
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._params = Params(given.storage_for, KindMapping(given.storage_for(resource_of(DEFINITIONS))))
         self._access = given.authorizer
+        self._metrics = given.admission_metrics.conditions
+        self._clock = given.clock.patience
 
     async def validate(self, attributes: Attributes) -> None:
         if is_configuration(attributes):
@@ -66,12 +68,15 @@ class ValidatingAdmissionPolicy(Plugin):
         hooks = await self._source.hooks()
         if not hooks:
             return
-        write = Write(attributes, self._matcher, self._access)
+        write = self._write(attributes)
         denials: list[_Denial] = []
         for policy, bindings in hooks:
             denials += await self._ask(policy, bindings, write)
         if denials:
             raise _refusal(attributes, denials[0])
+
+    def _write(self, attributes: Attributes) -> Write:
+        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
 
     async def _ask(self, policy: Policy, bindings: Sequence[Binding], write: Write) -> list[_Denial]:
         try:

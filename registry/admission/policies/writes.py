@@ -6,6 +6,7 @@ from typing import Any
 
 from registry.access.authorizer import Authorizer as Access
 from registry.admission import requests
+from registry.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
 from registry.admission.matching import Matcher
@@ -13,9 +14,12 @@ from registry.admission.policies.compiled import Policy
 from registry.admission.policies.conditions import hold
 from registry.admission.policies.evaluation import Answers, Inputs, inputs
 from registry.names import GroupKind
+from storage.clock import Clock
 from storage.stored_object import Object
 
 _NAMESPACE = GroupKind("", "Namespace")
+_STEP = "validate"
+"""What conditions are recorded under, those of mutating policies too."""
 
 
 @dataclass(slots=True)
@@ -25,6 +29,8 @@ class Write:
     attributes: Attributes
     matcher: Matcher
     access: Access
+    metrics: ConditionMetrics
+    clock: Clock
     _shown: dict[tuple[str, str], tuple[Object | None, Object | None]] = field(default_factory=dict)
     _namespaces: list[Object | None] = field(default_factory=list)
     answers: Answers = field(init=False)
@@ -59,7 +65,9 @@ class Write:
     async def matches_conditions(self, policy: Policy, seen: Inputs) -> bool:
         """Whether all conditions of a policy hold. Raises Undetermined."""
         conditions = [expression for _, expression in policy.conditions]
-        return await hold(conditions, seen, self.answers, ignores_failures=policy.ignores_failures)
+        recorder = ConditionRecorder(self.metrics, self.clock, policy.name, "policy", _STEP, self.attributes.operation)
+        ignores_failures = policy.ignores_failures
+        return await hold(conditions, seen, self.answers, ignores_failures=ignores_failures, recorder=recorder)
 
     async def _objects(self, form: Form) -> tuple[Object | None, Object | None]:
         key = (str(form.resource), form.version)

@@ -5,6 +5,7 @@ from typing import Any
 
 from registry.access.authorizer import Authorizer
 from registry.admission import requests
+from registry.admission.condition_metrics import ConditionRecorder
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
 from registry.admission.policies.conditions import Undetermined, hold
@@ -22,7 +23,9 @@ class Conditions:
         self._expressions = [_compiled(one.get("expression") or "") for one in stated]
         self._ignores_failures = ignores_failures
 
-    async def hold(self, attributes: Attributes, own: Form, shown: Shown, access: Authorizer) -> bool:
+    async def hold(
+        self, attributes: Attributes, own: Form, shown: Shown, *, access: Authorizer, recorder: ConditionRecorder
+    ) -> bool:
         """Whether all hold for a write that was made in its own form and is shown in another. Raises Forbidden."""
         answers = Answers(access)
         seen = inputs(
@@ -35,7 +38,8 @@ class Conditions:
             variables={},
         )
         try:
-            return await hold(self._expressions, seen, answers, ignores_failures=self._ignores_failures)
+            ignores_failures = self._ignores_failures
+            return await hold(self._expressions, seen, answers, ignores_failures=ignores_failures, recorder=recorder)
         except Undetermined as exc:
             raise Forbidden(attributes.resource, attributes.name, why=str(exc)) from exc
 

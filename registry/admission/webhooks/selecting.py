@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from registry.access.authorizer import Authorizer
+from registry.admission.condition_metrics import ConditionRecorder
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
 from registry.admission.matching import Matcher
@@ -17,11 +18,14 @@ Show = Callable[[Form], Awaitable[Shown]]
 
 
 class Selector:
-    """Knows rules, selectors and conditions."""
+    """Knows rules, selectors and conditions. `step` is what the webhooks do, as it is recorded."""
 
-    def __init__(self, given: Foundation) -> None:
+    def __init__(self, given: Foundation, step: str) -> None:
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._access: Authorizer = given.authorizer
+        self._metrics = given.admission_metrics.conditions
+        self._clock = given.clock.patience
+        self._step = step
 
     def own_form(self, attributes: Attributes) -> Form:
         """That in which a write was made."""
@@ -32,5 +36,11 @@ class Selector:
         form = await self._matcher.match(attributes, webhook.criteria)
         if form is None or webhook.conditions is None:
             return form
-        own = self.own_form(attributes)
-        return form if await webhook.conditions.hold(attributes, own, await show(form), self._access) else None
+        own, shown = self.own_form(attributes), await show(form)
+        recorder = ConditionRecorder(
+            self._metrics, self._clock, webhook.name, "webhook", self._step, attributes.operation
+        )
+        if await webhook.conditions.hold(attributes, own, shown, access=self._access, recorder=recorder):
+            return form
+        recorder.excluded()
+        return None

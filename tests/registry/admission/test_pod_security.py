@@ -10,6 +10,7 @@ from registry.admission.interface import Attributes
 from registry.admission.pod_security import PodSecurity
 from registry.errors import Forbidden, Invalid
 from registry.names import GroupResource
+from registry.podsecurity.metrics import PodSecurityMetrics
 from storage.clock import ManualClock
 from storage.interface import Storage
 from tests.registry.admission.writes import write
@@ -23,8 +24,16 @@ def namespace(**labels: str) -> dict[str, Any]:
     return {"metadata": {"name": "default", "labels": {LABEL + name: value for name, value in labels.items()}}}
 
 
-def plugin(namespaces: Storage, pods: Storage, configuration: Any = None) -> PodSecurity:
-    return PodSecurity(namespaces, pods, ManualClock(), pod_security_configuration.read(configuration))
+def plugin(
+    namespaces: Storage, pods: Storage, configuration: Any = None, metrics: PodSecurityMetrics | None = None
+) -> PodSecurity:
+    return PodSecurity(
+        namespaces,
+        pods,
+        ManualClock(),
+        configuration=pod_security_configuration.read(configuration),
+        metrics=metrics or PodSecurityMetrics(),
+    )
 
 
 def pod(name: str = "p", **spec: Any) -> dict[str, Any]:
@@ -54,6 +63,22 @@ async def test_a_controller_is_accepted_with_a_warning(kept: Storage, pods: Stor
     told = await warnings_of(plugin(kept, pods), write(deployment, resource=DEPLOYMENTS))
 
     assert told == ['would violate PodSecurity "baseline:latest": host namespaces (hostIPC=true)']
+
+
+async def test_judgements_are_counted(kept: Storage, pods: Storage) -> None:
+    await kept.create("default", namespace(enforce="baseline", audit="restricted"))
+    metrics = PodSecurityMetrics()
+    security = plugin(kept, pods, metrics=metrics)
+
+    await security.validate(write(pod()))
+    with pytest.raises(Forbidden):
+        await security.validate(write(pod(hostPID=True)))
+
+    assert {labels[:4]: series.value for labels, series in metrics.evaluations.series.items() if series.value} == {
+        ("allow", "baseline", "latest", "enforce"): 1,
+        ("deny", "baseline", "latest", "enforce"): 1,
+        ("deny", "restricted", "latest", "audit"): 2,
+    }
 
 
 async def test_an_update_that_brings_no_new_image_is_not_judged(kept: Storage, pods: Storage) -> None:

@@ -11,6 +11,7 @@ import orjson
 from registry import schema
 from registry.access.always import AlwaysAllow
 from registry.access.authorizer import Authorizer
+from registry.admission.chain import AdmissionMetrics
 from registry.admission.interface import Attributes, Plugin
 from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
@@ -96,6 +97,7 @@ async def configured(
     programs: Programs,
     *webhooks: Mapping[str, Any],
     authorizer: Authorizer | None = None,
+    metrics: AdmissionMetrics | None = None,
 ) -> AsyncIterator[Plugin]:
     """A plugin with one configuration."""
     async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
@@ -105,6 +107,7 @@ async def configured(
             types=schema.builtin(),
             authorizer=authorizer or AlwaysAllow(),
             call_webhook=programs,
+            admission_metrics=metrics or AdmissionMetrics(),
         )
         configurations = factory.storage_for(resource_of(KINDS[make]))
         await configurations.create("c", {"metadata": {"name": "c"}, "webhooks": list(webhooks)})

@@ -8,6 +8,7 @@ import pytest
 
 from registry.access.always import AlwaysAllow
 from registry.access.authorizer import Attributes, Decision, Verdict
+from registry.admission.chain import AdmissionMetrics
 from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from registry.errors import Forbidden, InternalError, StatusError
 from tests.registry.admission.webhooks.calls import Programs, a_config_map, configured, says, webhook
@@ -77,6 +78,20 @@ async def test_a_condition_that_fails_counts_unless_another_is_false() -> None:
     assert raised.value.message == (
         "configmaps \"a\" is forbidden: expression 'object.none.k == 1' resulted in error: no such key: none"
     )
+
+
+async def test_conditions_that_keep_a_webhook_away_are_recorded() -> None:
+    programs, metrics = Programs({"one": says()}), AdmissionMetrics()
+    failing, false = ({"name": name, "expression": name} for name in ("object.none.k == 1", "false"))
+    hook = webhook("one", matchConditions=[failing, false])
+
+    async with configured(ValidatingAdmissionWebhook, programs, hook, metrics=metrics) as plugin:
+        await plugin.validate(a_config_map())
+
+    labels = ("one.example.com", "webhook", "validating", "CREATE")
+    assert metrics.conditions.errors.of(*labels).value == 1
+    assert metrics.conditions.exclusions.of(*labels).value == 1
+    assert metrics.conditions.seconds.of(*labels).total == 1
 
 
 async def test_the_first_version_of_reviews_is_spoken_that_both_know() -> None:
