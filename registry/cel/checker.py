@@ -23,7 +23,7 @@ from registry.cel.syntax import (
     Tree,
     complain,
 )
-from registry.cel.types import Function, Kind, Type
+from registry.cel.types import Function, Kind, Overload, Type
 from registry.cel.unification import Bindings, most_general
 
 OPTIONAL_SELECT = "_?._"
@@ -205,9 +205,9 @@ class _Checker:
             return self._logic(node, given)
         result: Type | None = None
         for candidate in function.overloads:
-            if candidate.is_member is not is_member:
+            if candidate.is_member is not is_member or len(candidate.arguments) != len(given):
                 continue
-            wanted_result, *wanted = self._bindings.renamed([candidate.result, *candidate.arguments])
+            wanted_result, wanted = self._wanted(candidate)
             if not self._bindings.assigns_all(given, wanted):
                 continue
             self._overloads.setdefault(node.id, []).append(candidate.id)
@@ -217,6 +217,13 @@ class _Checker:
             elif result.kind is not Kind.DYN and found != result:
                 result = types.DYN
         return result if result is not None else self._no_overload(node, name, given, is_member=is_member)
+
+    def _wanted(self, candidate: Overload) -> tuple[Type, Sequence[Type]]:
+        """What an overload gives and takes, with parameters of its own."""
+        if not candidate.is_generic:
+            return candidate.result, candidate.arguments
+        result, *arguments = self._bindings.renamed([candidate.result, *candidate.arguments])
+        return result, arguments
 
     def _logic(self, node: Call, given: list[Type]) -> Type:
         is_right = True

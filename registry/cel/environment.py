@@ -6,7 +6,7 @@ from anywhere, with variables of the declared names.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from registry.cel import checker, literals, standard, syntax
@@ -20,20 +20,20 @@ CALL_LIMIT = 1_000_000
 """What one evaluation may cost."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Library:
-    """Functions, and what they do by overload."""
+    """Functions, and what they do by overload. Each is what it is: what follows from several is found out once."""
 
     functions: Mapping[str, Function]
     implementations: Mapping[str, Callable[..., Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
-    """A compiled expression."""
+    """A compiled expression. How it is evaluated is found out when it is for the first time."""
 
     checked: Checked
-    _step: Step
+    _libraries: tuple[Library, ...]
 
     @property
     def result(self) -> Type:
@@ -44,6 +44,10 @@ class Program:
         """The value, and what it has cost. Raises EvaluationError, CostExceeded."""
         frame = Frame(variables, limit)
         return self._step(frame), frame.cost
+
+    @cached_property
+    def _step(self) -> Step:
+        return Compiler(self.checked, _dispatch(self._libraries)).compiled(self.checked.tree.root)
 
 
 @dataclass(frozen=True)
@@ -59,24 +63,30 @@ class Environment:
         """Compile an expression. Raises Issue."""
         checked = checker.check(syntax.parse(text, has_bindings=self.has_bindings), self._scope)
         literals.check(checked)
-        step = Compiler(checked, self._dispatch).compiled(checked.tree.root)
-        return Program(checked, step)
+        return Program(checked, self.libraries)
 
     @cached_property
     def _scope(self) -> Scope:
-        functions = merged(STANDARD, *(library.functions for library in self.libraries))
-        return Scope(self.variables, functions, self.objects)
+        return Scope(self.variables, _functions(self.libraries), self.objects)
 
-    @cached_property
-    def _dispatch(self) -> Dispatch:
-        implementations = dict(standard.IMPLEMENTATIONS)
-        for library in self.libraries:
-            implementations.update(library.implementations)
-        return Dispatch(
-            {
-                one.id: (standard.kinds_of(one), implementations[one.id])
-                for function in self._scope.functions.values()
-                for one in function.overloads
-                if one.id in implementations
-            }
-        )
+
+@lru_cache(maxsize=16)
+def _functions(libraries: tuple[Library, ...]) -> Mapping[str, Function]:
+    """What can be called with these libraries."""
+    return merged(STANDARD, *(library.functions for library in libraries))
+
+
+@lru_cache(maxsize=16)
+def _dispatch(libraries: tuple[Library, ...]) -> Dispatch:
+    """What the functions of these libraries do."""
+    implementations = dict(standard.IMPLEMENTATIONS)
+    for library in libraries:
+        implementations.update(library.implementations)
+    return Dispatch(
+        {
+            one.id: (standard.kinds_of(one), implementations[one.id])
+            for function in _functions(libraries).values()
+            for one in function.overloads
+            if one.id in implementations
+        }
+    )

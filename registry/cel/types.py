@@ -5,7 +5,7 @@ Pure. Must hold: a Type says everything of itself but the fields of an object, w
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -29,6 +29,9 @@ class Kind(Enum):
     OBJECT = "object"
     OPAQUE = "opaque"
     PARAM = "param"
+
+    __hash__ = object.__hash__
+    """There is one of each: what an Enum hashes, its name, takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,15 @@ class Overload:
     arguments: tuple[Type, ...]
     result: Type
     is_member: bool = False
+    is_generic: bool = field(init=False)
+    """Whether it has parameters."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_generic", any(map(_has_parameters, (self.result, *self.arguments))))
+
+
+def _has_parameters(of: Type) -> bool:
+    return of.kind is Kind.PARAM or any(map(_has_parameters, of.params))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,9 @@ class Bindings:
 
     def resolved(self, of: Type, *, frees: bool = False) -> Type:
         """A type with its parameters replaced by what they mean; by `dyn` with `frees` when they mean nothing."""
-        if of in self._bound:
-            return self.resolved(self._bound[of], frees=frees)
         if of.kind is Kind.PARAM:
+            if of in self._bound:
+                return self.resolved(self._bound[of], frees=frees)
             return DYN if frees else of
         if not of.params:
             return of

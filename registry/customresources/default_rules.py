@@ -14,6 +14,7 @@ from registry.errors import aggregate
 from registry.schema.model import Schema
 from registry.schema.structural import embedded, pruning
 from registry.schema.structural.metadata import MetadataType
+from registry.schema.structural.plain import is_plain
 from registry.schema.structural.pruning import META_FIELDS
 from registry.schema.validation import values
 from registry.validation import field
@@ -52,6 +53,8 @@ class DefaultRules:
                 schema["items"], resource, f"{path}.items", _within(wrap, None), is_in_metadata=is_in_metadata
             )
         for name, member in (schema.get("properties") or {}).items():
+            if is_plain(member):
+                continue
             is_meta = is_in_metadata or bool(schema.get(_EMBEDDED) and name in META_FIELDS)
             below = f"{path}.properties[{name}]"
             found += self._walk(member, resource, below, _within(wrap, name), is_in_metadata=is_meta)

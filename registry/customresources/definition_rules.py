@@ -30,6 +30,7 @@ from registry.schema import builtin
 from registry.schema.model import Schema
 from registry.schema.structural import defaulting
 from registry.schema.structural.metadata import MetadataType
+from registry.schema.structural.plain import is_plain
 from registry.schema.validation import formats
 from registry.validation import field as fields
 from registry.validation import object_meta
@@ -293,7 +294,7 @@ def _unknown_formats(crd: Object) -> list[str]:
 
 
 def parts(schema: Schema) -> Iterator[Schema]:
-    """A schema and all schemas within it."""
+    """A schema and all schemas within it, but for the plain ones."""
     yield schema
     combined = [one for name in ("allOf", "anyOf", "oneOf") for one in schema.get(name) or ()]
     items = schema.get("items")
@@ -302,6 +303,7 @@ def parts(schema: Schema) -> Iterator[Schema]:
         one
         for name in ("properties", "patternProperties", "definitions", "dependencies")
         for one in (schema.get(name) or {}).values()
+        if not is_plain(one)
     ]
     others = [schema.get("not"), schema.get("additionalProperties"), schema.get("additionalItems")]
     for below in (*listed, *combined, *named, *others):

@@ -11,6 +11,7 @@ from registry.customresources import inner_form, rule_costs
 from registry.customresources.rule_costs import RULE_LIMIT, Total
 from registry.customresources.rule_programs import RULES, Compiled, Compiler
 from registry.schema.model import Schema
+from registry.schema.structural.plain import is_plain
 from registry.validation import field as fields
 from registry.validation.field import FieldError
 
@@ -114,6 +115,8 @@ def _below(place: _Place, of_type: Declared | None) -> list[_Place]:
     is_correlated = schema.get("x-kubernetes-map-type") in _CORRELATED_MAPS
     uncorrelated = place.uncorrelated or ("" if is_correlated else path)
     for name, below in (schema.get("properties") or {}).items():
+        if is_plain(below):
+            continue
         part = of_type.fields.get(names.escape(name) or "") if of_type is not None else None
         found.append(_Place(below, f"{path}.properties[{name}]", times, part, uncorrelated=uncorrelated))
     items = schema.get("items")

@@ -18,6 +18,7 @@ from registry.customresources.rule_paths import member_path
 from registry.customresources.rule_programs import OLD_SELF, RULES, SELF, Compiled, Compiler
 from registry.quoting import quote
 from registry.schema.model import Schema
+from registry.schema.structural.rules import has_rules
 from registry.schema.validation import values
 from registry.schema.validation.correlation import Correlated
 from registry.validation import field as fields
@@ -231,14 +232,6 @@ def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str = ""
     with contextlib.suppress(_Finished):
         rules.evaluate(new, old, _Where(path, same, None), outcome)
     return outcome
-
-
-def has_rules(schema: Any) -> bool:
-    """Whether a schema states rules anywhere."""
-    if not isinstance(schema, dict):
-        return False
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return bool(schema.get(RULES)) or any(map(has_rules, [*below, *(schema.get("allOf") or ())]))
 
 
 def _compiled(rules: Schema, of_type: Declared | None) -> list[Compiled]:

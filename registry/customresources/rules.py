@@ -9,6 +9,7 @@ from registry.customresources import rule_evaluation
 from registry.customresources.rule_checks import RuleChecks
 from registry.customresources.rule_evaluation import Outcome, Rules
 from registry.schema.model import Schema
+from registry.schema.structural.rules import has_rules
 from registry.validation.field import FieldError
 
 
@@ -18,7 +19,7 @@ def check(schema: Schema, path: str, *, before: Schema | None) -> list[FieldErro
     `before` is the schema of the same version in the definition that is replaced: when it is the same, what its rules
     cost one by one has been accepted.
     """
-    if not rule_evaluation.has_rules(schema):
+    if not has_rules(schema):
         return []
     return RuleChecks(measures=before != schema).check(schema, path)
 
@@ -32,7 +33,7 @@ def evaluate(
 
 def outcome(schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = "") -> Outcome:
     """The same, with what is wrong and was so before."""
-    if not rule_evaluation.has_rules(schema):
+    if not has_rules(schema):
         return Outcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
     return rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path)

@@ -10,6 +10,7 @@ from typing import Any
 
 from registry.customresources import field_paths, inner_form
 from registry.schema.model import Schema
+from registry.schema.structural.plain import is_plain
 from registry.validation import field
 from registry.validation.field import FieldError
 
@@ -132,6 +133,8 @@ class _Walk:
                 below = replace(place, no_defaults_because="inside additionalProperties applying to object metadata")
             found += self.schema(others if isinstance(others, dict) else None, f"{path}.additionalProperties", below)
         for name, member in properties.items():
+            if is_plain(member):
+                continue
             below = place
             if (is_root or schema.get("x-kubernetes-embedded-resource")) and name in _META_FIELDS:
                 reason = f"in top-level {name}" if is_root else place.no_defaults_because

@@ -6,6 +6,7 @@ Pure. Must hold: mistakes come sorted by their words.
 from typing import Any
 
 from registry.schema.model import Schema
+from registry.schema.structural.plain import is_plain
 from registry.schema.validation import patterns
 from registry.validation import field
 from registry.validation.field import FieldError
@@ -63,7 +64,7 @@ def unsupported(schema: Any) -> str:
 
 def _below(schema: Schema) -> list[Any]:
     combined = [one for name in ("allOf", "oneOf", "anyOf") for one in schema.get(name) or ()]
-    members = (schema.get("properties") or {}).values()
+    members = (one for one in (schema.get("properties") or {}).values() if not is_plain(one))
     return [*combined, schema.get("not"), schema.get("items"), *members, schema.get("additionalProperties")]
 
 
@@ -82,7 +83,8 @@ def _validate(schema: Schema, level: str, path: str) -> list[FieldError]:
     if isinstance(items, dict):
         found += _validate(items, _ITEM, f"{path}.items")
     for name, member in (schema.get("properties") or {}).items():
-        found += _validate(member, _FIELD, f"{path}.properties[{name}]")
+        if not is_plain(member):
+            found += _validate(member, _FIELD, f"{path}.properties[{name}]")
     if others is not None:
         if level == _ROOT:
             found.append(field.forbidden(f"{path}.additionalProperties", "must not be used at the root"))

@@ -8,6 +8,7 @@ from typing import Any
 from registry import objects
 from registry.schema.model import Schema
 from registry.schema.structural import members
+from registry.schema.structural.plain import any_below
 
 
 def apply_defaults(value: Any, schema: Schema | None) -> None:
@@ -48,5 +49,4 @@ def has_defaults(schema: Any) -> bool:
         return False
     if schema.get("default") is not None:
         return True
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(map(has_defaults, below))
+    return any_below(has_defaults, schema)

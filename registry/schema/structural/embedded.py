@@ -8,6 +8,7 @@ from registry.schema.errors import DecodeError
 from registry.schema.model import Schema
 from registry.schema.structural import members
 from registry.schema.structural.metadata import MetadataType
+from registry.schema.structural.plain import any_below
 from registry.validation import field as fields
 from registry.validation import names, object_meta
 from registry.validation.field import FieldError
@@ -23,8 +24,7 @@ def has_embedded(schema: Any) -> bool:
         return False
     if schema.get("x-kubernetes-embedded-resource"):
         return True
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(map(has_embedded, below))
+    return any_below(has_embedded, schema)
 
 
 class Malformed(Exception):

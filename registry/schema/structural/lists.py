@@ -10,6 +10,7 @@ import orjson
 
 from registry.schema.model import Schema
 from registry.schema.structural import members
+from registry.schema.structural.plain import any_below
 from registry.validation import field
 from registry.validation.field import FieldError
 
@@ -22,8 +23,7 @@ def has_unique_lists(schema: Any) -> bool:
         return False
     if schema.get("x-kubernetes-list-type") in _UNIQUE:
         return True
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(map(has_unique_lists, below))
+    return any_below(has_unique_lists, schema)
 
 
 def validate_lists(value: Any, schema: Schema | None, path: str = "") -> list[FieldError]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from registry.schema.structural.plain import any_below
+
 
 def has_rules(schema: Any) -> bool:
     """Whether a schema has rules anywhere."""
@@ -9,5 +11,4 @@ def has_rules(schema: Any) -> bool:
         return False
     if schema.get("x-kubernetes-validations"):
         return True
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(map(has_rules, [*below, *(schema.get("allOf") or ())]))
+    return any_below(has_rules, schema) or any(map(has_rules, schema.get("allOf") or ()))
