@@ -28,14 +28,15 @@ class CertificateFiles:
 class Authority:
     """A certificate authority whose files lie in one folder."""
 
-    def __init__(self, folder: Path, name: str = "authority") -> None:
+    def __init__(self, folder: Path, name: str = "authority", *, signer: "Authority | None" = None) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._subject = _subject(name)
+        signer = signer or self
         self._certificate = (
-            self._builder(self._subject, self._key.public_key())
+            signer._builder(self._subject, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-            .sign(self._key, hashes.SHA256())
+            .sign(signer._key, hashes.SHA256())
         )
         self.file = self._write(f"{name}.crt", _pem(self._certificate))
 
