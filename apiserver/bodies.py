@@ -10,10 +10,17 @@ from registry import errors
 
 LIMIT = 3 * 1024 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+BODY = web.RequestKey("body", bytes)
+"""Where a request keeps the body that was read, for who records requests."""
 
 
 async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
     """The body. Raises RequestEntityTooLarge; BadRequest when its transfer encoding is broken."""
+    body = request[BODY] = await _read(request, limit)
+    return body
+
+
+async def _read(request: web.BaseRequest, limit: int) -> bytes:
     if (request.content_length or 0) > limit:
         raise _too_large(limit)
     if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":

@@ -20,7 +20,6 @@ who has not said who he is gets in.
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from apiserver import bodies, parameters, responses
 from apiserver.context import RequestContext
 from apiserver.testing import rules, server_clock
 from apiserver.testing.moving import NotSettled
-from apiserver.testing.requests import Seen
+from apiserver.testing.requests import FIELDS
 from registry import errors
 from registry.access.users import ANONYMOUS
 from storage.errors import InvalidOptions
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 _Do = Callable[[web.BaseRequest, RequestContext, Sequence[str]], Awaitable[Answer]]
-_FIELDS = frozenset(Seen.__dataclass_fields__)
 
 
 @contextmanager
@@ -143,6 +141,6 @@ class Endpoints:
 
     async def _requests(self, _request: web.BaseRequest, context: RequestContext, _parts: Sequence[str]) -> Answer:
         patterns = {name: values[0] for name, values in context.query.items() if values}
-        if unknown := sorted(patterns.keys() - _FIELDS):
+        if unknown := sorted(patterns.keys() - FIELDS):
             raise errors.BadRequest(f"unknown fields: {', '.join(unknown)}")
-        return {"requests": [asdict(one) for one in self._bench.requests.selected(patterns)]}
+        return {"requests": [one.shown() for one in self._bench.requests.selected(patterns)]}

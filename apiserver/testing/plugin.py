@@ -7,8 +7,9 @@ Options, with the same names in the configuration file: see `pytest --help` unde
 pytest-xdist has a server of its own. Must hold: a run that uses no fixture of it loads nothing and starts nothing.
 """
 
+import re
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,18 @@ import pytest
 
 if TYPE_CHECKING:
     from apiserver.testing.existing import Existing
+    from apiserver.testing.seen import Seen
     from apiserver.testing.server import Server
 
 _GROUP = "apiserver"
 _MANIFESTS = "Manifests that the server holds from the start of each test: files or folders."
 _FLAGS = "Flags of the server, without their dashes: name=value."
+_UPDATE = "Write the golden recordings that tests compare with, instead of comparing."
 _EXISTING = "Use the cluster of this kubeconfig file instead: nothing is started, and nothing is put back."
 _SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
 _READ_ONCE = ("kubernetes.config.kube_config", "kubernetes_asyncio.config.kube_config")
 """Who looks at KUBECONFIG when it is imported, and would go to the cluster of the developer."""
+Golden = Callable[..., None]
 _TITLE = "Requests to the API server"
 _SHOWN = 200
 
@@ -35,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--apiserver-manifests", action="append", default=[], metavar="PATH", help=_MANIFESTS)
     group.addoption("--apiserver-flags", action="append", default=[], metavar="NAME=VALUE", help=_FLAGS)
     group.addoption("--apiserver-existing", metavar="KUBECONFIG", help=_EXISTING)
+    group.addoption("--apiserver-update-golden", action="store_true", help=_UPDATE)
     parser.addini("apiserver_manifests", _MANIFESTS, type="paths", default=[])
     parser.addini("apiserver_flags", _FLAGS, type="linelist", default=[])
     parser.addini("apiserver_existing", _EXISTING, type="string", default="")
@@ -82,6 +87,32 @@ def apiserver(
         if name in sys.modules:
             monkeypatch.setattr(f"{name}.KUBE_CONFIG_DEFAULT_LOCATION", str(apiserver_session.kubeconfig))
     return apiserver_session
+
+
+@pytest.fixture
+def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existing") -> Golden:
+    """Compares what was asked of the server with a recording, in golden/ beside the test's file.
+
+    Call it with a name if a test has several, and with requests if they are not all that have written something.
+    """
+    from apiserver.testing import golden
+
+    def compare(
+        name: str = "", *, requests: "Iterable[Seen] | None" = None, replace: Mapping[str, str] | None = None
+    ) -> None:
+        node = re.sub(r"[^\w.]+", "-", f"{request.node.name} {name}").strip("-")
+        path = request.path.parent / "golden" / request.path.stem / f"{node}.yaml"
+        made = apiserver.requests.matching(verb=golden.WRITES) if requests is None else requests
+        golden.check(path, made, update=request.config.getoption("--apiserver-update-golden"), replace=replace)
+
+    return compare
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Show requests as lines, where a test compares them."""
+    found = sys.modules.get("apiserver.testing.found")
+    told: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
+    return told
 
 
 @pytest.hookimpl(wrapper=True)

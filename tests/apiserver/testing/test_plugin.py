@@ -58,6 +58,42 @@ def test_a_failure_shows_what_was_asked_of_the_server(pytester: pytest.Pytester)
     result.stdout.fnmatch_lines(["*Requests to the API server (call)*", "*200 GET /api/v1/pods*latency*"])
 
 
+COMPARING = """
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+def test_compares(apiserver, apiserver_golden):
+    with apiserver.client() as client:
+        client.request("POST", MAPS, {"metadata": {"name": "web", "uid": ""}, "data": {"colour": "blue"}})
+    apiserver_golden("first")
+    assert apiserver.requests.matching() == ["create configmaps default/RESULT"]
+"""
+
+
+def test_requests_that_differ_are_shown_as_lines(pytester: pytest.Pytester) -> None:
+    result = run(pytester, COMPARING.replace("RESULT", "other"), "--apiserver-update-golden")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*1 requests, 1 expected*", "*+ create configmaps default/web", "*- create configmaps default/other"]
+    )
+    (path,) = (pytester.path / "golden").rglob("*.yaml")
+    assert "colour: blue" in path.read_text()
+
+
+def test_a_run_is_compared_with_its_recording(pytester: pytest.Pytester) -> None:
+    name = "test_a_run_is_compared_with_its_recording"
+    path = pytester.path / "golden" / name / "test_compares-first.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[]")
+
+    result = run(pytester, COMPARING)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*requests differ from their recording:", "*+- request: create configmaps default/web"]
+    )
+
+
 def test_a_cluster_that_is_there_takes_the_place_of_the_server(pytester: pytest.Pytester) -> None:
     kubeconfig = pytester.path / "existing.kubeconfig"
     kubeconfig.write_text(

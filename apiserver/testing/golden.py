@@ -1,0 +1,139 @@
+"""Golden recordings: what a client has written in a run, in a file, for later runs to be compared with.
+
+    - request: create deployments.apps default/web
+      status: 201
+      body: {...}
+
+What differs from run to run is replaced, the same by the same: uids, versions, times, and the suffixes of generated
+names. Pure but for the file. Must hold: two runs of a client that does the same give the same text.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import yaml
+
+from apiserver.testing.seen import Seen
+
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+"""What a recording is of, if nothing else is said: how often a client reads depends on how fast things go."""
+
+_UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
+_SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]{5}"
+_LEFT_OUT = frozenset({"managedFields"})
+_OPTIONS_LEFT_OUT = frozenset({"timeout", "timeoutSeconds", "pretty", "resourceVersion", "continue", "limit"})
+
+Replacements = Mapping[str, str]
+"""Regular expressions, and what takes the place of what they match."""
+
+
+def text_of(requests: Iterable[Seen], replace: Replacements | None = None) -> str:
+    """The recording of requests."""
+    made = list(requests)
+    names = _Names(made, replace or {})
+    return _dump([_entry(one, names) for one in made])
+
+
+def check(path: Path, requests: Iterable[Seen], *, update: bool = False, replace: Replacements | None = None) -> None:
+    """Fail unless a recording is what the file says; with `update`, make the file say it. Raises AssertionError."""
+    text = text_of(requests, replace)
+    if update:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return
+    if not path.exists():
+        raise AssertionError(f"there is no recording {path}: --apiserver-update-golden makes it")
+    expected = path.read_text()
+    if text != expected:
+        lines = difflib.unified_diff(expected.splitlines(), text.splitlines(), str(path), "this run", lineterm="")
+        raise AssertionError("\n".join(["requests differ from their recording:", *lines]))
+
+
+def _entry(one: Seen, names: "_Names") -> dict[str, Any]:
+    entry: dict[str, Any] = {"request": names.replaced(one.line), "status": one.status}
+    options = {
+        name: names.replaced(value)
+        for name, value in parse_qsl(urlsplit(one.path).query)
+        if name not in _OPTIONS_LEFT_OUT
+    }
+    if options:
+        entry["options"] = options
+    if one.body is not None:
+        entry["body"] = names.cleaned(one.body)
+    return entry
+
+
+class _Names:
+    """What stands for what in one recording."""
+
+    def __init__(self, requests: list[Seen], replace: Replacements) -> None:
+        self._known: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+        self._replace = [(re.compile(pattern), text) for pattern, text in replace.items()]
+        prefixes = sorted(filter(None, map(_generated, requests)), key=len, reverse=True)
+        self._generated = re.compile(f"\\b({'|'.join(map(re.escape, prefixes))}){_SUFFIX}\\b") if prefixes else None
+
+    def replaced(self, text: str) -> str:
+        """A text without what differs."""
+        for pattern, instead in self._replace:
+            text = pattern.sub(instead, text)
+        text = _UID.sub(self._numbered("uid"), text)
+        text = _TIME.sub("<time>", text)
+        if self._generated is not None:
+            text = self._generated.sub(self._numbered("name"), text)
+        return text
+
+    def cleaned(self, value: Any, member: str = "") -> Any:
+        """A value without what differs."""
+        if isinstance(value, dict):
+            kept = sorted(value.keys() - _LEFT_OUT)
+            return {name: self.cleaned(value[name], self._place(value, name)) for name in kept}
+        if isinstance(value, list):
+            return [self.cleaned(one) for one in value]
+        if member == "resourceVersion" and value not in (None, "", "0"):
+            return "<version>"
+        return self.replaced(value) if isinstance(value, str) else value
+
+    def _place(self, value: Mapping[str, Any], name: str) -> str:
+        """What a member is about: that of a JSON patch, what its path says."""
+        return str(value["path"]).rpartition("/")[2] if name == "value" and "path" in value else name
+
+    def _numbered(self, kind: str) -> Callable[[re.Match[str]], str]:
+        def name_of(match: re.Match[str]) -> str:
+            found = match[0]
+            if found not in self._known:
+                self._counts[kind] = self._counts.get(kind, 0) + 1
+                prefix = match[1] if kind == "name" else ""
+                self._known[found] = f"{prefix}<{kind}-{self._counts[kind]}>"
+            return self._known[found]
+
+        return name_of
+
+
+def _generated(one: Seen) -> str:
+    """The prefix under which a request wants a name to be made."""
+    metadata = one.body.get("metadata") if one.verb == "create" and isinstance(one.body, dict) else None
+    return str(metadata.get("generateName") or "") if isinstance(metadata, dict) else ""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Long texts in lines of their own, so that a difference in them shows."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def _dump(entries: list[dict[str, Any]]) -> str:
+    return yaml.dump(entries, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
