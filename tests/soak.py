@@ -1,6 +1,6 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
-    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--seed 0]
+    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--cycles 1000] [--interrupts 200] [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
@@ -9,6 +9,8 @@ the exit status is 1 when one has failed. The seed decides what is tried; when i
 import argparse
 import asyncio
 import logging
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +27,7 @@ from storage.factory import StorageConfig, StorageFactory
 from storage.interface import Storage
 from storage.kv.etcd import EtcdConfig
 from storage.kv.memory import MemoryKV
+from tests.apiserver.testing import cycles
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
 from tests.storage.cacher.troubled import Troubled, make_trouble
@@ -77,6 +80,24 @@ async def hand_offs_in_trouble(arguments: argparse.Namespace) -> str:
     return _told(done)
 
 
+async def cycles_of_servers(arguments: argparse.Namespace) -> str:
+    """Servers within one process, one after the other."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", cycles.__name__, str(arguments.cycles), str(arguments.seed)),
+        env={**os.environ, "MALLOC_ARENA_MAX": "1"},
+        stdout=subprocess.PIPE,
+    )
+    said, _ = await process.communicate()
+    assert process.returncode == 0, "servers leave something behind"
+    return said.decode()
+
+
+async def cycles_of_programs(arguments: argparse.Namespace) -> str:
+    """Programs that meet Ctrl-C at random moments."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await asyncio.to_thread(cycles.interrupt, arguments.interrupts, Path(folder), seed=arguments.seed)
+
+
 async def _hand_offs(servers: Sequence[StorageConfig], arguments: argparse.Namespace) -> str:
     """Hand-offs on the Cachers of all servers, which all write as well."""
     async with AsyncExitStack() as stack:
@@ -109,6 +130,8 @@ PARTS: Mapping[str, Part] = {
     "hand-offs.sqlite": hand_offs_on_sqlite,
     "hand-offs.etcd": hand_offs_on_etcd,
     "hand-offs.trouble": hand_offs_in_trouble,
+    "cycles.servers": cycles_of_servers,
+    "cycles.programs": cycles_of_programs,
 }
 
 
@@ -124,6 +147,8 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="name", help=f"parts to run: {', '.join(PARTS)}")
     parser.add_argument("--kills", type=int, default=200, help="kill -9 rounds a part")
     parser.add_argument("--hand-offs", type=int, default=10_000, help="list+watch hand-offs a part")
+    parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
+    parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)
     for name in arguments.names:

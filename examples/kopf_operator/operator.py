@@ -1,10 +1,17 @@
-"""An operator with kopf: each Greeting gets its text into its status, and says so in an event."""
+"""An operator with kopf: each Greeting gets a config map with its text, its text into its status, and an event.
+
+The config map goes with its greeting: a finalizer of kopf's holds the greeting until the operator has deleted it.
+"""
 
 from typing import Any
 
 import kopf
+from kubernetes import client
 
 GROUP, VERSION, PLURAL = "example.com", "v1", "greetings"
+LABEL = "example.com/greeting"
+_CONFLICT, _NOT_FOUND = 409, 404
+_PAUSE_SECONDS = 0.05
 
 
 def text_for(who: str) -> str:
@@ -13,12 +20,42 @@ def text_for(who: str) -> str:
 
 
 def register(registry: kopf.OperatorRegistry) -> None:
-    """Put the handlers into a registry."""
+    """Put the handlers into a registry. They find the API in `memo.api`."""
+    for reason in (kopf.on.resume, kopf.on.create):
+        reason(GROUP, VERSION, PLURAL, registry=registry)(greet)
+    kopf.on.update(GROUP, VERSION, PLURAL, field="spec.who", registry=registry)(greet)
+    kopf.on.delete(GROUP, VERSION, PLURAL, registry=registry)(take_back)
 
-    @kopf.on.resume(GROUP, VERSION, PLURAL, registry=registry)
-    @kopf.on.create(GROUP, VERSION, PLURAL, registry=registry)
-    @kopf.on.update(GROUP, VERSION, PLURAL, field="spec.who", registry=registry)
-    async def greet(spec: kopf.Spec, patch: kopf.Patch, **_: Any) -> None:
-        if spec["who"] == "nobody":
-            raise kopf.PermanentError("there is nobody to greet")
-        patch.status["text"] = text_for(spec["who"])
+
+def greet(
+    *, body: kopf.Body, spec: kopf.Spec, name: str, namespace: str | None, patch: kopf.Patch, memo: Any, **_: Any
+) -> None:
+    """Make right what belongs to a greeting."""
+    if spec["who"] == "nobody":
+        raise kopf.PermanentError("there is nobody to greet")
+    text = text_for(spec["who"])
+    child = client.V1ConfigMap(metadata=client.V1ObjectMeta(name=name), data={"text": text})
+    kopf.adopt(child, owner=body)
+    kopf.label(child, {LABEL: name})
+    _put(client.CoreV1Api(memo.api), name, str(namespace), child=child)
+    patch.status["text"] = text
+    kopf.info(body, reason="Greeted", message=text)
+
+
+def take_back(*, name: str, namespace: str | None, memo: Any, **_: Any) -> None:
+    """Remove what belonged to a greeting that goes."""
+    try:
+        client.CoreV1Api(memo.api).delete_namespaced_config_map(name, str(namespace))
+    except client.ApiException as exc:
+        if exc.status != _NOT_FOUND:
+            raise kopf.TemporaryError(f"cannot delete: {exc.reason}", delay=_PAUSE_SECONDS) from exc
+
+
+def _put(core: client.CoreV1Api, name: str, namespace: str, *, child: client.V1ConfigMap) -> None:
+    """Create, or change what is there. What may be better next time is tried again."""
+    try:
+        core.create_namespaced_config_map(namespace, child)
+    except client.ApiException as exc:
+        if exc.status != _CONFLICT:
+            raise kopf.TemporaryError(f"cannot create: {exc.reason}", delay=_PAUSE_SECONDS) from exc
+        core.patch_namespaced_config_map(name, namespace, child)

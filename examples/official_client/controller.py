@@ -12,6 +12,12 @@ _GONE = 410
 Greeting = dict[str, Any]
 
 
+def name_of(found: client.V1ConfigMap) -> str:
+    """The name of what the server has: there is always one."""
+    assert found.metadata is not None
+    return str(found.metadata.name)
+
+
 class Controller:
     """Looks after the greetings of one namespace."""
 
@@ -32,7 +38,7 @@ class Controller:
 
     def resync(self) -> str:
         """Make everything right that there is now; the version of that."""
-        listed = self._custom.list_namespaced_custom_object(GROUP, VERSION, self._namespace, PLURAL)
+        listed: Any = self._custom.list_namespaced_custom_object(GROUP, VERSION, self._namespace, PLURAL)
         for greeting in listed["items"]:
             self.sync(greeting)
         self._remove_all_but({greeting["metadata"]["name"] for greeting in listed["items"]})
@@ -43,7 +49,8 @@ class Controller:
         """Make what belongs to one greeting right."""
         name = greeting["metadata"]["name"]
         text = f"Hello, {greeting['spec']['who']}!"
-        wanted = {"metadata": {"name": name, "labels": {LABEL: name}}, "data": {"text": text}}
+        metadata = client.V1ObjectMeta(name=name, labels={LABEL: name})
+        wanted = client.V1ConfigMap(metadata=metadata, data={"text": text})
         try:
             self._core.create_namespaced_config_map(self._namespace, wanted)
         except client.ApiException as exc:
@@ -65,13 +72,14 @@ class Controller:
 
     def _remove_all_but(self, names: set[str]) -> None:
         for found in self._core.list_namespaced_config_map(self._namespace, label_selector=LABEL).items:
-            if found.metadata.name not in names:
-                self.remove(found.metadata.name)
+            name = name_of(found)
+            if name not in names:
+                self.remove(name)
 
     def _follow(self, version: str, stop: threading.Event) -> None:
-        stream = watch.Watch()
+        stream: Any = watch.Watch  # which knows no types
         listing = self._custom.list_namespaced_custom_object
-        for event in stream.stream(
+        for event in stream().stream(
             listing, GROUP, VERSION, self._namespace, PLURAL, resource_version=version, timeout_seconds=5
         ):
             if stop.is_set():

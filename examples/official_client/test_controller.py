@@ -8,7 +8,7 @@ from kubernetes import client
 
 from apiserver.testing import Server
 from examples.conftest import GREETINGS, Greet
-from examples.official_client.controller import Controller
+from examples.official_client.controller import Controller, name_of
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def controller(api: client.ApiClient) -> Controller:
 
 def texts(api: client.ApiClient) -> dict[str, str]:
     found = client.CoreV1Api(api).list_namespaced_config_map("default").items
-    return {one.metadata.name: one.data["text"] for one in found}
+    return {name_of(one): (one.data or {})["text"] for one in found}
 
 
 @pytest.mark.parametrize("who", ["world", "Ada", "Grace", "Barbara", "Radia", "Frances", "Jean", "Lynn"])

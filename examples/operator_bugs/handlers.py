@@ -15,9 +15,13 @@ NAMESPACE = "default"
 
 def create(core: client.CoreV1Api, owner: str, *, name: str = "") -> None:
     """Make the child of an object; without a name, under one that the server makes up."""
-    metadata: dict[str, Any] = {"labels": {LABEL: owner}}
-    metadata |= {"name": name} if name else {"generateName": f"{owner}-"}
-    core.create_namespaced_config_map(NAMESPACE, {"metadata": metadata})
+    metadata = client.V1ObjectMeta(labels={LABEL: owner}, name=name or None, generate_name=f"{owner}-")
+    core.create_namespaced_config_map(NAMESPACE, client.V1ConfigMap(metadata=metadata))
+
+
+def children(core: client.CoreV1Api) -> list[Any]:
+    """The metadata of all children."""
+    return [child.metadata for child in core.list_namespaced_config_map(NAMESPACE, label_selector=LABEL).items]
 
 
 def ensure(core: client.CoreV1Api, owner: str) -> None:
@@ -47,9 +51,9 @@ def after_being_away_waiting_for_events(_core: client.CoreV1Api, _owners: Collec
 
 
 def after_being_away_comparing(core: client.CoreV1Api, owners: Collection[str]) -> None:
-    for child in core.list_namespaced_config_map(NAMESPACE, label_selector=LABEL).items:
-        if child.metadata.labels[LABEL] not in owners:
-            core.delete_namespaced_config_map(child.metadata.name, NAMESPACE)
+    for child in children(core):
+        if child.labels[LABEL] not in owners:
+            core.delete_namespaced_config_map(child.name, NAMESPACE)
 
 
 # A write is answered by a broken connection: it may have happened.

@@ -22,7 +22,7 @@ def core(apiserver: Server) -> Iterator[client.CoreV1Api]:
 
 
 def children(core: client.CoreV1Api) -> list[str]:
-    return [one.metadata.labels[handlers.LABEL] for one in core.list_namespaced_config_map("default").items]
+    return [child.labels[handlers.LABEL] for child in handlers.children(core)]
 
 
 @pytest.mark.parametrize(

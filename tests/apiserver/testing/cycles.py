@@ -1,0 +1,159 @@
+"""Cycles: servers that are started and stopped, or interrupted at random moments, and what is left of them: nothing.
+
+The tests do this a few times, the long runs (tests/soak.py) a thousand times. What is tried is decided by a seed.
+
+    MALLOC_ARENA_MAX=1 python -m tests.apiserver.testing.cycles 1000 0    cycles, seed
+
+Must hold: memory is judged with one arena; with more, each thread finds others, whose fragments look like a leak.
+"""
+
+import asyncio
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from apiserver.testing import Server
+from tests.apiserver.testing.objects import make, names
+
+_WARM_UP = 20
+"""Cycles in which a process still grows: code is loaded, caches of the allocator fill."""
+_BYTES_A_CYCLE = 5_000
+"""How much a process may grow by one cycle, in the mean, before that counts as a leak."""
+_LONGEST_MOMENT = 0.5
+_PATIENCE_SECONDS = 30.0
+_INTERRUPTED = (-signal.SIGINT, 0, 1, 128 + signal.SIGINT)
+"""How a program ends that was interrupted: by its own hand, or by Python's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a process holds, and what lies in the folder for temporary files."""
+
+    descriptors: int
+    threads: Sequence[str]
+    folders: Sequence[str]
+
+    @classmethod
+    def now(cls, folder: Path) -> "Left":
+        gc.collect()
+        return cls(
+            len(list(Path("/proc/self/fd").iterdir())),
+            sorted(thread.name for thread in threading.enumerate() if thread.name == "apiserver"),
+            sorted(path.name for path in folder.iterdir()),
+        )
+
+
+def run(count: int, folder: Path, *, seed: int) -> str:
+    """Start and stop servers, one after the other, in all the ways that there are. Raises AssertionError.
+
+    `folder` is where temporary files go, and is empty.
+    """
+    dice = random.Random(seed)
+    ways: Sequence[Callable[[], None]] = (_use, _abandon_connections, _fail_to_start, _use_asynchronously)
+    for way in ways:
+        way()
+    before, resident = Left.now(folder), 0
+    for number in range(count):
+        dice.choice(ways)()
+        if number == _WARM_UP:
+            resident = _resident_bytes()
+    after = Left.now(folder)
+    assert after == before, f"left behind: {after}, before: {before}"
+    is_judged = count > 10 * _WARM_UP and os.environ.get("MALLOC_ARENA_MAX") == "1"
+    growth = (_resident_bytes() - resident) / (count - _WARM_UP) if is_judged else 0.0
+    assert growth < _BYTES_A_CYCLE, f"{growth:,.0f} bytes were kept of each cycle"
+    return f"{count} cycles, {growth:,.0f} bytes kept of each"
+
+
+def interrupt(count: int, folder: Path, *, seed: int) -> str:
+    """Interrupt programs that use servers, at random moments. Raises AssertionError."""
+    dice = random.Random(seed)
+    temporary, data = folder / "temporary", folder / "data"
+    for path in (temporary, data):
+        path.mkdir()
+    commands = (
+        ["-m", "tests.apiserver.testing.interrupted"],
+        ["-m", "apiserver", "--secure-port=0", f"--data-dir={data}"],
+    )
+    for number in range(count):
+        _interrupt_one(commands[number % len(commands)], temporary, dice)
+    half_written = [path for path in data.rglob(".*") if path.name != ".lock"]
+    assert not half_written, f"half-written files are left: {half_written}"
+    return f"{count} programs interrupted"
+
+
+def _use() -> None:
+    with Server() as server, server.client() as client:
+        make(client, "one")
+        server.reset()
+
+
+def _abandon_connections() -> None:
+    """Who is connected has no say in when a server stops."""
+    with Server() as server:
+        client = server.client()
+        names(client)
+    client.__exit__(None, None, None)
+
+
+def _fail_to_start() -> None:
+    with suppress(FileNotFoundError):
+        Server(token_auth_file=Path("/nowhere")).start()
+
+
+def _use_asynchronously() -> None:
+    async def use() -> None:
+        async with Server() as server:
+            await asyncio.to_thread(server.reset)
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "tasks are left"
+
+    asyncio.run(use())
+
+
+def _interrupt_one(command: Sequence[str], temporary: Path, dice: random.Random) -> None:
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    with process.stdout as output:
+        if dice.random() < 0.75:  # else it may be interrupted while Python itself starts
+            output.readline()
+        time.sleep(dice.uniform(0, _LONGEST_MOMENT))
+        process.send_signal(signal.SIGINT)
+        said = output.read()
+        code = process.wait(_PATIENCE_SECONDS)
+    assert code in _INTERRUPTED, f"exit code {code}:\n{said.decode()}"
+    assert not list(temporary.iterdir()), f"{command} left {list(temporary.iterdir())}:\n{said.decode()}"
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, 0)
+        raise AssertionError(f"{command} left a process behind")
+
+
+def _resident_bytes() -> int:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def main(count: int, seed: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="cycles-") as folder:
+        tempfile.tempdir = folder
+        sys.stdout.write(run(count, Path(folder), seed=seed))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
