@@ -8,11 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from apiserver.testing.reviews import Denied as Denied
+    from apiserver.testing.reviews import Review as Review
     from apiserver.testing.server import Server as Server
 
-_PLACES = {"Server": "apiserver.testing.server"}
+_PLACES = {
+    "Denied": "apiserver.testing.reviews",
+    "Review": "apiserver.testing.reviews",
+    "Server": "apiserver.testing.server",
+}
 
-__all__ = ["Server"]
+__all__ = ["Denied", "Review", "Server"]
 
 
 def __getattr__(name: str) -> Any:

@@ -91,6 +91,10 @@ class Bench:
         """Take the present state for that of a new server."""
         self._clean = self._storage.snapshot()
 
+    async def catch_up(self) -> None:
+        """Return when everybody in the server has heard of everything that was written until now."""
+        await self._storage.catch_up(await self._storage.current_revision())
+
     async def _put_back(self, snapshot: Snapshot) -> int:
         with collection.held_off():
             return await self._storage.restore(snapshot)

@@ -31,10 +31,12 @@ from apiserver.testing.client import Client
 from apiserver.testing.clients import Clients
 from apiserver.testing.clock import MovableClock
 from apiserver.testing.faults import Active
+from apiserver.testing.hooks import Host
 from apiserver.testing.manifests import Manifest, Source
 from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
 from apiserver.testing.server_clock import Moment, ServerClock, epoch_of
+from apiserver.testing.webhooks import Webhooks
 from storage.kv.snapshot import Snapshot
 
 _DEFAULTS: dict[str, Any] = {
@@ -71,6 +73,7 @@ class Server:
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._background: Background | None = None
         self._running: Running | None = None
+        self._webhooks: Webhooks | None = None
         self._finalizer: weakref.finalize[Any, Server] | None = None
 
     # Life
@@ -87,7 +90,11 @@ class Server:
     def stop(self) -> None:
         """End it. Safe to call twice."""
         background = self._background
-        if background is not None:
+        if background is None:
+            return
+        try:
+            self._close_webhooks()
+        finally:
             background.stop()
             background.join()
             self._clean_up(background)
@@ -117,6 +124,7 @@ class Server:
     ) -> None:
         background = self._background
         if background is not None:
+            await asyncio.to_thread(self._close_webhooks)
             background.stop()
             await asyncio.shield(asyncio.wrap_future(background.ended))
             self.stop()
@@ -218,7 +226,20 @@ class Server:
         """Let something go wrong until `reset`, or until the rule is used up. Raises ValueError."""
         return self._started.call(self._bench.inject(Rule(fault=Fault(fault), **where)))
 
+    @property
+    def webhooks(self) -> Webhooks:
+        """Functions of a test in the place of webhooks."""
+        if self._webhooks is None:
+            host = Host(self._started.call, self._bench.catch_up, self.client, self._live.pki)
+            self._webhooks = Webhooks(host)
+        return self._webhooks
+
     # Within
+
+    def _close_webhooks(self) -> None:
+        webhooks, self._webhooks = self._webhooks, None
+        if webhooks is not None:
+            webhooks.close()
 
     @property
     def _live(self) -> Running:

@@ -1,0 +1,220 @@
+"""Webhooks: admission and conversion by functions of a test.
+
+    def own_image(review):
+        review.object["spec"]["containers"][0]["image"] = "registry.local/web"
+
+    with server.webhooks.mutating(own_image, "pods"):
+        ...
+
+Registers what kubectl would: configurations and a definition's conversion, at a URL of this machine, under the CA of
+the server. Must hold: from when the context is open until it ends every write meets the function, no write before or
+behind.
+"""
+
+import base64
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from apiserver.testing import hooks, reviews
+from apiserver.testing.client import Client, Refused
+from apiserver.testing.hooks import Answer, Call, Hook, Host
+from apiserver.testing.reviews import Denied, Object, Review
+
+_ROOT = "/apis/admissionregistration.k8s.io/v1"
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_MERGE = "application/merge-patch+json"
+_DOMAIN = "testing.apiserver"
+_GONE = 404
+_CREATE_UPDATE = ("CREATE", "UPDATE")
+
+
+class Webhooks:
+    """Of one server."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._open: dict[Hook, str] = {}
+
+    def mutating(
+        self,
+        function: Call,
+        *resources: str,
+        operations: Sequence[str] = _CREATE_UPDATE,
+        name: str = "",
+        **webhook: Any,
+    ) -> Hook:
+        """Let a function change what is written.
+
+        It gets a Review and changes its `object`, or returns another one or a JSON patch; `deny` refuses. resources:
+        `pods`, `deployments.apps`, `pods/status`. webhook: more fields, as in the API: failurePolicy="Ignore",
+        namespaceSelector={...}.
+        """
+        entry = {"reinvocationPolicy": "Never", **webhook}
+        return self._admission("Mutating", function, reviews.mutated, resources, operations, name, entry)
+
+    def validating(
+        self,
+        function: Call,
+        *resources: str,
+        operations: Sequence[str] = _CREATE_UPDATE,
+        name: str = "",
+        **webhook: Any,
+    ) -> Hook:
+        """Let a function decide what may be written.
+
+        It gets a Review, and refuses with `deny`, or by returning False or a reason. The rest is as for `mutating`.
+        """
+        return self._admission("Validating", function, reviews.allowed, resources, operations, name, webhook)
+
+    def conversion(self, definition: str, function: Call) -> Hook:
+        """Let a function convert custom resources: it gets an object and the apiVersion that is wanted.
+
+        It changes the object or returns another one; the apiVersion is set for it.
+        """
+        return self._hook(definition, _Conversion(definition), _converting(function))
+
+    def close(self) -> None:
+        """Withdraw all that are open."""
+        for hook in list(self._open):
+            hook.close()
+
+    def _admission(
+        self,
+        sort: str,
+        function: Call,
+        answer: Callable[[Review, Any], Object],
+        resources: Sequence[str],
+        operations: Sequence[str],
+        name: str,
+        webhook: Mapping[str, Any],
+    ) -> Hook:
+        if not resources:
+            raise ValueError("a webhook is for some resources: `pods`, `deployments.apps`, `*`")
+        named = name or self._free_name(function)
+        entry = {
+            "name": named,
+            "rules": [{**_rule(resource), "operations": list(operations)} for resource in resources],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            **webhook,
+        }
+        return self._hook(named, _Configuration(sort, entry), _reviewing(function, answer))
+
+    def _hook(self, name: str, registration: hooks.Registration, answer: Answer) -> Hook:
+        hook = Hook(self._host, registration, answer, self._forget)
+        self._open[hook] = name
+        return hook
+
+    def _forget(self, hook: Hook) -> None:
+        del self._open[hook]
+
+    def _free_name(self, function: Call) -> str:
+        """A name after the function's, that no open hook has."""
+        plain = re.sub(r"[^a-z0-9]+", "-", getattr(function, "__name__", "").lower()).strip("-") or "webhook"
+        taken, number = self._open.values(), 1
+        while (name := f"{plain}-{number}.{_DOMAIN}" if number > 1 else f"{plain}.{_DOMAIN}") in taken:
+            number += 1
+        return name
+
+
+class _Configuration(hooks.Registration):
+    """A configuration of its own."""
+
+    def __init__(self, sort: str, webhook: Object) -> None:
+        self._kind = f"{sort}WebhookConfiguration"
+        self._path = f"{_ROOT}/{self._kind.lower()}s"
+        self._webhook = webhook
+
+    def put(self, client: Client, place: Mapping[str, str]) -> None:
+        webhook = {**self._webhook, "clientConfig": _client_config(place)}
+        metadata = {"name": self._webhook["name"]}
+        client.request("POST", self._path, {"kind": self._kind, "metadata": metadata, "webhooks": [webhook]})
+
+    def withdraw(self, client: Client) -> None:
+        _request_if_there(client, "DELETE", f"{self._path}/{self._webhook['name']}")
+
+
+class _Conversion(hooks.Registration):
+    """The conversion of a definition."""
+
+    def __init__(self, definition: str) -> None:
+        self._path = f"{_DEFINITIONS}/{definition}"
+        self._before: Object = {}
+
+    def put(self, client: Client, place: Mapping[str, str]) -> None:
+        self._before = client.request("GET", self._path)["spec"]["conversion"]
+        webhook = {"clientConfig": _client_config(place), "conversionReviewVersions": ["v1"]}
+        self._set(client, {"strategy": "Webhook", "webhook": webhook})
+
+    def withdraw(self, client: Client) -> None:
+        if self._before:
+            self._set(client, {"webhook": None, **self._before})
+
+    def _set(self, client: Client, conversion: Object) -> None:
+        _request_if_there(client, "PATCH", self._path, {"spec": {"conversion": conversion}})
+
+
+def _request_if_there(client: Client, method: str, path: str, body: Object | None = None) -> None:
+    """What a reset or a test has deleted needs no withdrawal."""
+    try:
+        client.request(method, path, body, content_type=_MERGE if body is not None else "application/json")
+    except Refused as refusal:
+        if refusal.status != _GONE:
+            raise
+
+
+def _client_config(place: Mapping[str, str]) -> Object:
+    return {"url": place["url"], "caBundle": base64.b64encode(place["ca"].encode()).decode()}
+
+
+def _rule(resource: str) -> Object:
+    """What `deployments.apps/scale` means to a configuration."""
+    name, _, subresource = resource.partition("/")
+    plural, _, group = name.partition(".")
+    group = "*" if plural == "*" and not group else group
+    path = f"{plural}/{subresource}" if subresource else plural
+    return {"apiGroups": [group], "apiVersions": ["*"], "resources": [path]}
+
+
+def _reviewing(function: Call, answer: Callable[[Review, Any], Object]) -> Answer:
+    async def reviewed(hook: Hook, request: Object) -> Object:
+        review = Review(request)
+        try:
+            return answer(review, await hook.run(function, review))
+        except Denied as denied:
+            return reviews.denied(review, denied)
+        except BaseException as failure:
+            if hooks.is_ours(failure):
+                raise
+            hook.failed(failure)
+            return reviews.denied(review, Denied(_told(function, failure), code=500, reason="InternalError"))
+
+    return reviewed
+
+
+def _converting(function: Call) -> Answer:
+    async def one(hook: Hook, obj: Object, version: str) -> Object:
+        given = copy.deepcopy(obj)
+        result = await hook.run(function, given, version)
+        return {**(given if result is None else result), "apiVersion": version}
+
+    async def converted(hook: Hook, request: Object) -> Object:
+        wanted: str = request["desiredAPIVersion"]
+        try:
+            return reviews.converted(request, [await one(hook, obj, wanted) for obj in request["objects"]])
+        except Denied as denied:
+            return reviews.not_converted(request, str(denied))
+        except BaseException as failure:
+            if hooks.is_ours(failure):
+                raise
+            hook.failed(failure)
+            return reviews.not_converted(request, _told(function, failure))
+
+    return converted
+
+
+def _told(function: Call, failure: BaseException) -> str:
+    """For whoever reads the answer: the test itself raises the failure with its traceback."""
+    return f"{getattr(function, '__name__', 'the function')} raised {type(failure).__name__}: {failure}"
