@@ -4,7 +4,8 @@ Opens files; decides nothing. Must hold: what is wrong with a file ends the star
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from apiserver import service_account_keys, tls
 from apiserver.authenticators import AllowsAnonymous, Authenticators
@@ -25,8 +26,7 @@ from storage.clock import Clock
 from storage.measures import Measures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(Struct, frozen=True, kw_only=True):
     """What the server and its registry ask.
 
     runs: what must go on for the authorizer to know what it decides on. reloaded: files that are read again.

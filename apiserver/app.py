@@ -4,11 +4,13 @@ Handlers for more paths are added to `routes`, filters to `chain`; neither knows
 read, counted or decided about a request outside of this list.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from apiserver.access import Access
+from apiserver.aggregation.gateway import Gateway
 from apiserver.auditing.auditor import Auditor
 from apiserver.backends import Backends
 from apiserver.connections import RequestHandler
@@ -23,7 +25,6 @@ from apiserver.endpoints import (
     metrics,
     oidc,
     openapi,
-    remote_groups,
     status_pages,
     version,
 )
@@ -62,8 +63,7 @@ if TYPE_CHECKING:
     from apiserver.testing.bench import Bench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Parts(Struct, frozen=True, kw_only=True):
     """What the app is made of. The server makes and ends them."""
 
     settings: Settings
@@ -78,6 +78,7 @@ class Parts:
     start_up: health.StartUp
     served: ServedPaths
     backends: Backends
+    gateway: Gateway
     monitoring: Monitoring
     requests: RequestMetrics
     definitions: Controller
@@ -99,17 +100,17 @@ def routes(parts: Parts) -> Routes:
         parts.backends,
         min_watch_seconds=parts.settings.min_request_timeout,
     ).handle
-    documents = openapi.of(parts.served, builtin(), parts.clock)
+    documents = openapi.of(parts.served, parts.gateway.versions, builtin(), parts.clock)
     oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
     exact = {
         **checks,
-        **discovery.handlers(parts.served),
+        **discovery.handlers(parts.served, parts.gateway.versions),
         **documents.exact,
         **metrics.handlers(parts.monitoring),
         **oidc_documents.exact(),
         "/version": show_version,
     }
-    groups = discovery.GroupPaths(parts.served, resources)
+    groups = discovery.GroupPaths(parts.served, parts.gateway.versions, resources)
     exact["/flagz"] = status_pages.flagz(parts.settings)
     exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
@@ -124,8 +125,8 @@ def routes(parts: Parts) -> Routes:
         prefixes={
             "/version/": show_version,
             "/api/": resources,
-            "/apis/": remote_groups.before(groups.handle, parts.upkeep.is_remote),
-            **documents.prefixes,
+            "/apis/": parts.gateway.before(groups.handle),
+            **{path: parts.gateway.before_openapi(handler) for path, handler in documents.prefixes.items()},
             **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),
             **(parts.bench.prefixes() if parts.bench is not None else {}),

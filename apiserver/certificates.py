@@ -11,7 +11,6 @@ import ipaddress
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from msgspec import Struct
 
 from apiserver import files
 from registry.access.users import MASTERS
@@ -35,16 +35,14 @@ _SERVER = "apiserver"
 ADMIN = "kubernetes-admin"
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPair:
+class KeyPair(Struct, frozen=True):
     """A certificate and its key, as files."""
 
     certificate: Path
     key: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Pki:
+class Pki(Struct, frozen=True):
     """All that the directory holds. `admin_token` is a bearer token for the same user as `admin`.
 
     `authority` is the certificate by which clients know the server.
@@ -57,8 +55,7 @@ class Pki:
     admin_token: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Signed:
+class _Signed(Struct, frozen=True):
     """A certificate and its key, in memory."""
 
     certificate: x509.Certificate

@@ -5,15 +5,15 @@ are the same CA; which CAs those are may change while the server runs.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from apiserver.client_certificates import Authorities, ClientCertificate, Untrusted
 from registry.access.front_proxy import FrontProxy
 from registry.access.users import UserInfo, authenticated
 
 
-@dataclass(frozen=True, slots=True)
-class Trusted:
+class Trusted(Struct, frozen=True):
     """Whose signatures make users, and whose make proxies."""
 
     users: Authorities = frozenset()

@@ -9,13 +9,13 @@ import hashlib
 import ssl
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import NameOID
+from msgspec import Struct
 
 from registry.access.users import UserInfo, authenticated
 
@@ -39,8 +39,7 @@ class Link(NamedTuple):
     ends: float
 
 
-@dataclass(frozen=True, slots=True)
-class ClientCertificate:
+class ClientCertificate(Struct, frozen=True):
     """What a client has shown. `user` is None when it names nobody.
 
     links: from the client's certificate to that of its CA; none when nobody has verified it. flaw: what is wrong with

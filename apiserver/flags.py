@@ -9,8 +9,9 @@ every complaint has Go's words.
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from registry.gotext import quoted
 from registry.quoting import quote
@@ -29,8 +30,7 @@ class Kind(Enum):
     MAP = "mapStringString"
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """One flag. `default` is what --help shows, empty when there is none."""
 
     name: str
@@ -44,8 +44,7 @@ class Flag:
 Value = str | tuple[str, ...] | dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """What a command line says: values by flag name, the known flags that are not used, and what was asked instead."""
 
     values: dict[str, Value] = field(default_factory=dict)

@@ -5,7 +5,9 @@ comes twice the first counts (dryRun excepted); every mistake in the combination
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from apiserver.urls import Query
 from registry import errors
@@ -27,8 +29,7 @@ _MOST_DIGITS = 20
 _BEYOND = 2**64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """What a list, a watch or a deletion of many asks for. `send_initial_events` is None when nobody said."""
 
     predicate: SelectionPredicate = EVERYTHING

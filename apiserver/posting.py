@@ -8,13 +8,13 @@ more; no redirect is followed, no answer is longer than what is read of any requ
 import asyncio
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 import yarl
 from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver
+from msgspec import Struct
 
 from apiserver import bodies, webhook_words
 from registry.quoting import quote
@@ -27,8 +27,7 @@ _MOST_DIGITS = 9
 _TOO_MANY, _SERVER_ERRORS = 429, 500
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What is sent, and to whom: a URL, and what its server has to show to be believed."""
 
     url: str
@@ -37,8 +36,7 @@ class Message:
     headers: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What came back. retry_after: seconds after which the webhook wants to be asked again; -1 if it does not say."""
 
     status: int

@@ -7,8 +7,9 @@ what cannot be used is told once, and leaves in force what was there before.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from storage.clock import Clock
 
@@ -24,8 +25,7 @@ def _ignore(_contents: Contents | None) -> None:
     """What is told of reloads where nobody wants to know."""
 
 
-@dataclass(slots=True)
-class Reloaded:
+class Reloaded(Struct):
     """Some files that belong together. `contents` are those that are in force.
 
     take_over: raises OSError or TimeoutError where another try may succeed, ValueError where it will not.

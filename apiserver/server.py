@@ -13,8 +13,9 @@ import socket
 import ssl
 import uuid
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from apiserver import (
     access,
@@ -27,6 +28,7 @@ from apiserver import (
     tls,
     webhook_credentials,
 )
+from apiserver.aggregation.gateway import Gateway
 from apiserver.auditing.assembly import open_audit
 from apiserver.backends import Backends
 from apiserver.certificates import Pki
@@ -47,6 +49,9 @@ from apiserver.settings import Settings
 from apiserver.tls import ServingTLS
 from apiserver.webhook_client import WebhookClient
 from registry import schema
+from registry.apiregistration.apiservices import APISERVICES
+from registry.apiregistration.registrations import Registrations
+from registry.apiregistration.resolving import Resolver
 from registry.assembly import assemble, environment_of
 from registry.bootstrap.upkeep import Upkeep
 from registry.customresources.controller import Controller
@@ -54,6 +59,7 @@ from registry.customresources.resources import Resources
 from registry.customresources.service_addresses import address_finder
 from registry.fairness.fairness import Fairness
 from registry.fairness.occupancy import InFlight
+from registry.generic.provider import resource_of
 from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
 from storage.factory import StorageFactory
@@ -72,8 +78,7 @@ _STORAGE_PAUSE = 0.05
 _LOOPBACK = "127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """A server that has been started."""
 
     settings: Settings
@@ -210,7 +215,11 @@ async def _parts(
     background = Tasks()
     stack.push_async_callback(background.close)
     fairness = _fairness(settings, storage, clock, stack)
-    upkeep = Upkeep(groups, foundation, fairness)
+    registrations = Registrations(storage.storage_for(resource_of(APISERVICES)))
+    resolver = Resolver(storage.storage_for, uses_endpoints=settings.enable_aggregator_routing)
+    gateway = Gateway(settings, registrations, resolver, clock.patience)
+    stack.push_async_callback(gateway.close)
+    upkeep = Upkeep(groups, foundation, fairness, registrations=registrations, check_remote=gateway.check)
     stack.push_async_callback(upkeep.close)
     for run in may.runs:
         background.spawn(run(clock.patience), name="authorization")
@@ -236,6 +245,7 @@ async def _parts(
         start_up=StartUp(),
         served=resources,
         backends=backends,
+        gateway=gateway,
         monitoring=monitoring,
         requests=requests,
         definitions=definitions,

@@ -3,7 +3,7 @@
 Pure. Must hold: one text is sent once; all texts together stay within the limit, if need be by shortening each.
 """
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 TOTAL_LIMIT = 4 * 1024
 """Characters in all warnings of an answer; above it each is cut to ITEM_LIMIT, and what is still too much left out."""
@@ -11,8 +11,7 @@ ITEM_LIMIT = 256
 _CODE = 299
 
 
-@dataclass(slots=True)
-class Warnings:
+class Warnings(Struct):
     """Collects the warnings of one request, in order."""
 
     _texts: list[str] = field(default_factory=list)

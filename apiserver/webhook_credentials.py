@@ -10,11 +10,11 @@ The users of the kubeconfig are named by where webhooks are: `host:port`, `*.exa
 
 import base64
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aiohttp import hdrs
+from msgspec import Struct, field
 
 from storage import strict_yaml
 
@@ -30,8 +30,7 @@ _FIELDS = frozenset({"apiVersion", "kind", "kubeConfigFile"})
 _HTTPS = 443
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(Struct, frozen=True):
     """What is shown to a webhook. `certificate` has its key behind it, in PEM."""
 
     token: str = ""
@@ -56,8 +55,7 @@ class Credential:
 ANONYMOUS = Credential()
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(Struct, frozen=True):
     """Those of one plugin, by the names of places; `default` is for all that are not named."""
 
     users: Mapping[str, Credential] = field(default_factory=dict)

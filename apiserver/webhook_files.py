@@ -16,9 +16,11 @@ import logging
 import ssl
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from apiserver import webhook_credentials
 from apiserver.webhook_credentials import Credential
@@ -31,8 +33,7 @@ _TIMEOUT_SECONDS = 30.0
 _RENEWAL_SECONDS = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(Struct, frozen=True):
     """Where documents go, and with what."""
 
     url: str
@@ -45,8 +46,7 @@ class Webhook:
         return replace(self, timeout=seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Certificates:
+class _Certificates(Struct, frozen=True):
     """What a webhook is believed by and what it is shown, in PEM."""
 
     authority: str

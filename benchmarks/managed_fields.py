@@ -8,9 +8,10 @@ import gc
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from apiserver.handlers import served
 from apiserver.handlers.served import Served
@@ -60,8 +61,7 @@ class _Numbers:
         return taken
 
 
-@dataclass(frozen=True)
-class _Pods:
+class _Pods(Struct, frozen=True):
     """Creates pods in a store."""
 
     served: Served[Store]

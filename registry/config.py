@@ -4,13 +4,13 @@ A value for everything, so that a registry can be made without flags. Knows no f
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+
+class Config(Struct, frozen=True, kw_only=True):
     """The defaults are kube-apiserver's.
 
     enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.

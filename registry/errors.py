@@ -9,15 +9,15 @@ Must hold: `status()` has the fields in the order in which kube-apiserver prints
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.names import GroupKind, GroupResource
 from registry.quoting import quote
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """One of the things that are wrong. `reason` is a CauseType, `field` a path, both may be empty."""
 
     reason: str
@@ -32,8 +32,7 @@ class Cause:
         return {name: value for name, value in fields.items() if value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
+class Details(Struct, frozen=True, kw_only=True):
     """What the error is about. `kind` holds the resource for most reasons and the kind for Invalid."""
 
     name: str = ""

@@ -6,7 +6,8 @@ registry (a hub object) is in that version and carries neither apiVersion nor ki
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry.names import GroupKind, GroupResource, GroupVersionKind
 from registry.printing.columns import Columns
@@ -17,16 +18,14 @@ from storage.stored_object import Object
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     """How one served version and the hub turn into each other. Both own what they are given."""
 
     to_hub: Callable[[Object], Object]
     from_hub: Callable[[Object], Object]
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Where a kind keeps what /scale shows. Paths are dotted; `selector` may hold a label selector or its text."""
 
     spec_replicas: str = "spec.replicas"
@@ -34,8 +33,7 @@ class Scale:
     selector: str = "spec.selector"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(Struct, frozen=True, kw_only=True):
     """One resource that is kept in storage."""
 
     group: str

@@ -4,11 +4,10 @@
 ('deployments.apps', 'pods')
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class GroupResource:
+class GroupResource(Struct, frozen=True):
     """A resource (plural, lower case) of a group; the core group is empty."""
 
     group: str
@@ -18,8 +17,7 @@ class GroupResource:
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
 
-@dataclass(frozen=True, slots=True)
-class GroupKind:
+class GroupKind(Struct, frozen=True):
     """A kind of a group; the core group is empty."""
 
     group: str
@@ -29,8 +27,7 @@ class GroupKind:
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-@dataclass(frozen=True, slots=True)
-class GroupVersionKind:
+class GroupVersionKind(Struct, frozen=True):
     """A kind in a version of its group."""
 
     group: str

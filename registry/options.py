@@ -5,7 +5,8 @@ Pure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.errors import Invalid
 from registry.names import GroupKind
@@ -22,8 +23,7 @@ FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteOptions:
+class WriteOptions(Struct, frozen=True, kw_only=True):
     """What every way to write an object can be told."""
 
     dry_run: Sequence[str] = ()
@@ -35,25 +35,21 @@ class WriteOptions:
         return bool(self.dry_run)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateOptions(WriteOptions):
+class CreateOptions(WriteOptions, frozen=True, kw_only=True):
     """How to create."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateOptions(WriteOptions):
+class UpdateOptions(WriteOptions, frozen=True, kw_only=True):
     """How to update."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatchOptions(WriteOptions):
+class PatchOptions(WriteOptions, frozen=True, kw_only=True):
     """How to patch. `force` is None when the client did not say."""
 
     force: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteOptions:
+class DeleteOptions(Struct, frozen=True, kw_only=True):
     """How to delete. None is what the client did not say."""
 
     dry_run: Sequence[str] = ()

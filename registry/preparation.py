@@ -6,9 +6,11 @@ Must hold: objects are hub objects without apiVersion and kind; errors that leav
 
 import secrets
 import uuid
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry import errors, objects
 from registry.kind import Kind
@@ -107,8 +109,7 @@ def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
         new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
 
 
-@dataclass(frozen=True, slots=True)
-class Grace:
+class Grace(Struct, frozen=True):
     """How a deletion goes on: `is_graceful` by degrees, `is_pending` it does already; with what options."""
 
     options: DeleteOptions

@@ -7,9 +7,10 @@ Must hold: objects are hub objects without apiVersion and kind; errors that leav
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from registry import errors
 from registry.access.always import AlwaysAllow
@@ -52,8 +53,7 @@ SERVER_MANAGER = "kube-apiserver"
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """Who asks, in which namespace, in which version.
 
     warn: adds a Warning to the answer. annotate: notes something in the record of the request.
@@ -81,8 +81,7 @@ class Request:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UpdatedObject:
+class UpdatedObject(Struct, frozen=True):
     """The wanted state, made from the present one (None when there is none yet): a PUT's body, or a patch.
 
     `make` is called again after a conflict and returns an object that the Store then owns. knows_managers: its managed
@@ -94,16 +93,14 @@ class UpdatedObject:
     knows_managers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(Struct, frozen=True):
     """The outcome of an update."""
 
     stored: StoredObject
     is_created: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted:
+class Deleted(Struct, frozen=True):
     """The outcome of a deletion: the object's last or present state, and whether it is gone now."""
 
     stored: StoredObject
@@ -207,8 +204,7 @@ StorageFor = Callable[[Resource], Storage]
 """The storage of a resource, opened once: StorageFactory.storage_for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foundation:
+class Foundation(Struct, frozen=True, kw_only=True):
     """What all parts of the registry stand on."""
 
     storage_for: StorageFor
@@ -224,8 +220,7 @@ class Foundation:
     open_webhook: OpenWebhook = open_none
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment(Foundation):
+class Environment(Foundation, frozen=True, kw_only=True):
     """What every provider is given."""
 
     admission: Admission

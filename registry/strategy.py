@@ -11,9 +11,10 @@ Everything here is pure: what needs other objects or I/O is admission or an Afte
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
 
 from registry import objects
 from registry.access.users import ANONYMOUS, UserInfo
@@ -36,8 +37,7 @@ def _unheard(_warning: str) -> None:
     """What becomes of warnings that nobody listens to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyContext:
+class StrategyContext(Struct, frozen=True, kw_only=True):
     """What a strategy may know of the request: who asks for what and when, never how."""
 
     namespace: str
@@ -51,8 +51,7 @@ class StrategyContext:
     """What the kind's check has found to be wrong: it knows other objects, and the rights of the user."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Strategy:
+class Strategy(Struct, frozen=True, kw_only=True):
     """The behaviour of a kind without rules of its own, by what its objects look like.
 
     has_status: create drops `status`, an update of the main resource keeps the old one.
@@ -140,8 +139,7 @@ class Strategy:
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class StatusStrategy(Strategy):
+class StatusStrategy(Strategy, frozen=True, kw_only=True):
     """The behaviour of /status: only `status` and, unless it `keeps_metadata`, part of the metadata change."""
 
     keeps_metadata: bool = False

@@ -6,10 +6,10 @@ of a patch passes there once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import orjson
+from msgspec import Struct
 
 from registry.kind import Conversion
 from registry.names import GroupVersionKind
@@ -25,8 +25,7 @@ def _nothing(_obj: Object) -> None:
     """The defaults of what has none."""
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True, dict=True):
     """How objects look in one version.
 
     fill: the defaults of the version's types, in place; default: those that the kind derives, on the hub object.

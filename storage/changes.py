@@ -11,8 +11,9 @@ Must hold:
 """
 
 import random
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from storage.clock import Clock
 from storage.errors import Conflict
@@ -86,8 +87,7 @@ class Plainly:
         return current
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """A state to decide on. `is_verified`: it was read from the store while the change was under way."""
 
     stored: StoredObject | None
@@ -98,8 +98,7 @@ class _Known:
         return self.stored.revision if self.stored is not None else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Settled:
+class _Settled(Struct, frozen=True):
     """The change is through. `left`: the state that it left behind, if any."""
 
     result: StoredObject

@@ -6,19 +6,18 @@ cannot read is a ValueError, never garbage.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import msgpack
 import orjson
+from msgspec import Struct
 
 from storage.errors import NotStorable
 
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Codec:
+class Codec(Struct, frozen=True):
     """One stored format. `magic` starts every value that it writes."""
 
     media_type: str

@@ -10,10 +10,10 @@ InvalidContinue with kube-apiserver's message.
 
 import base64
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from storage.errors import InvalidContinue
 
@@ -25,8 +25,7 @@ _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_-]")
 _STARTS_OF_VALUES = b'{["-0123456789tfn'
 
 
-@dataclass(frozen=True, slots=True)
-class ContinueToken:
+class ContinueToken(Struct, frozen=True):
     """The decoded token: go on at `start` (relative to the list's prefix), as it was at `revision`."""
 
     start: str

@@ -7,10 +7,10 @@ encryption_rules.py. Must hold: no error message and no representation shows key
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import pydantic
+from msgspec import Struct
 
 from storage import strict_yaml
 from storage.errors import StorageError
@@ -23,8 +23,7 @@ class InvalidEncryptionConfig(StorageError):
     """The encryption configuration cannot be used; the message says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupResource:
+class GroupResource(Struct, frozen=True):
     """A resource in its group, "" for core; either may be "*"."""
 
     group: str

@@ -12,10 +12,12 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from storage import codec, compactor, lease_manager, servers_overrides
 from storage.cacher.cacher import Cacher
@@ -43,8 +45,7 @@ EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
 """What kube-apiserver does not cache: written all the time, read by people."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageConfig:
+class StorageConfig(Struct, frozen=True, kw_only=True):
     """What the factory is told.
 
     etcd: where everything is kept; without it, in the embedded store under data_dir, or in memory without that either.
@@ -66,8 +67,7 @@ class StorageConfig:
     lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class _Backend:
+class _Backend(Struct, frozen=True):
     """One kv engine and what all stores on it share. `name` is that of its health check."""
 
     name: str

@@ -11,9 +11,10 @@ Must hold, on every implementation:
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from storage.errors import StorageError
 from storage.selection import EVERYTHING, SelectionPredicate
@@ -28,8 +29,7 @@ class Match(Enum):
     NOT_OLDER_THAN = "NotOlderThan"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListOptions:
+class ListOptions(Struct, frozen=True, kw_only=True):
     """How to list.
 
     resource_version: None is unset (the newest state), 0 is any state at hand. With a limit and no match, N means
@@ -44,8 +44,7 @@ class ListOptions:
     recursive: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ListResult:
+class ListResult(Struct, frozen=True):
     """`remaining` is known only for lists that select everything and were cut by their limit."""
 
     items: Sequence[StoredObject]
@@ -54,8 +53,7 @@ class ListResult:
     remaining: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchOptions:
+class WatchOptions(Struct, frozen=True, kw_only=True):
     """How to watch.
 
     resource_version: N starts behind N; None and 0 start with the present state as ADDED events. With
@@ -83,8 +81,7 @@ class WatchEventType(Enum):
     BOOKMARK = "BOOKMARK"
 
 
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
+class WatchEvent(Struct, frozen=True):
     """One step of a watch, as its predicate sees it: entering the selection is ADDED, leaving it is DELETED.
 
     A DELETED object is the last state that the watcher could see, under the revision at which it went.
@@ -148,16 +145,14 @@ class Watch(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Preconditions:
+class Preconditions(Struct, frozen=True):
     """What must be true of the current object; None does not care."""
 
     uid: str | None = None
     resource_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """What an update function wants stored. `ttl` in whole seconds; 0 keeps the object until it is deleted."""
 
     obj: Object
@@ -178,8 +173,7 @@ async def accept(_current: StoredObject) -> None:
     """The Validate that refuses nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """What storage has to know about the objects that it keeps.
 
     type_meta: the apiVersion and kind that stored values carry; the objects themselves go without, here and above.

@@ -7,7 +7,8 @@ Must hold: an object never expires before its TTL, and at most the window later 
 """
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage.clock import Clock
 from storage.errors import StorageError
@@ -20,8 +21,7 @@ MAX_OBJECTS = 1_000
 _REUSE_SHARE_OF_TTL = 0.05
 
 
-@dataclass(slots=True)
-class _Current:
+class _Current(Struct):
     """The lease that writes of one TTL share at the moment."""
 
     lease: int

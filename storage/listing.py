@@ -16,7 +16,8 @@ the error carries a token that goes on with the present state.
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage import continue_token
 from storage.continue_token import ContinueToken
@@ -41,8 +42,7 @@ _CONTINUE_EXPIRED = (
 )
 
 
-@dataclass(slots=True)
-class _Position:
+class _Position(Struct):
     """Where a list stands: what comes next, how much of it, and at which revision (0: the first page will tell)."""
 
     start: bytes

@@ -8,9 +8,10 @@ requirements are equal and hash alike, so that watchers with one selection share
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+
+from msgspec import Struct
 
 from storage.stored_object import StoredObject
 
@@ -26,8 +27,7 @@ class Operator(Enum):
     LESS = "lt"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One condition on one label or field. `values`: one or more for IN and NOT_IN, one number for GREATER and LESS."""
 
     name: str
@@ -40,8 +40,7 @@ _INTEGER = re.compile("[+-]?[0-9]{1,63}")
 Matcher = Callable[[Mapping[str, str]], bool]
 
 
-@dataclass(frozen=True)
-class SelectionPredicate:
+class SelectionPredicate(Struct, frozen=True, dict=True):
     """All requirements must hold."""
 
     labels: tuple[Requirement, ...] = ()

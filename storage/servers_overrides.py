@@ -5,7 +5,8 @@ the core group is empty, and the resource * means the whole group: "/events#http
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage.errors import InvalidOptions
 
@@ -16,8 +17,7 @@ _INVALID = (
 _WHOLE_GROUP = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class ServersOverride:
+class ServersOverride(Struct, frozen=True):
     """Where the objects of one resource, or of a whole group, are kept instead."""
 
     group: str

@@ -11,7 +11,8 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage.clock import Clock
 from storage.errors import Compacted, Expired, FutureRevision, StorageError
@@ -33,8 +34,7 @@ _FUTURE_CHECK = 0.25
 _EXPIRED = "The resourceVersion for the provided watch is too old."
 
 
-@dataclass(slots=True, kw_only=True)
-class WatchSource:
+class WatchSource(Struct, kw_only=True):
     """What the watches of one store share."""
 
     kv: KV

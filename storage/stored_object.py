@@ -9,11 +9,11 @@ costs its JSON, its labels and its fields.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self
 
 import orjson
+from msgspec import Struct
 
 from storage import versioner
 from storage.errors import Corrupt
@@ -24,8 +24,7 @@ Object = dict[str, Any]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """How the objects of one resource are read: shared by all its StoredObjects.
 
     decode: from stored bytes in any known codec (bare JSON included); raises ValueError for anything else.

@@ -10,8 +10,9 @@ of another provider is never taken for plain data.
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from storage.errors import Corrupt, StorageError
 
@@ -24,8 +25,7 @@ WRONG_KEY = "the key of this name is not the one that wrote it, or it was change
 _WRITER = re.compile(rb"k8s:enc:[a-z0-9]{1,32}:v[0-9]{1,4}:[^:]{1,253}(?=:)")
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """A value as the codec wrote it. `is_stale`: another provider or key writes now than the one that wrote it."""
 
     data: bytes
@@ -116,8 +116,7 @@ Counts = Counter[tuple[str, str]]
 """How often: (from_storage | to_storage | from_storage_failed | to_storage_failed, the writer's prefix)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prefixed:
+class Prefixed(Struct, frozen=True):
     """A Transformer and what starts the values that it wrote: no prefix, when it is Identity."""
 
     prefix: bytes

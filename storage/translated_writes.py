@@ -8,6 +8,8 @@ for the result.
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from storage import codec, preconditions, versioner
 from storage.changes import Plainly
 from storage.interface import Preconditions, TryUpdate, Validate
@@ -41,8 +43,7 @@ class Kept:
         return await self._records.shown(key, revision, self.plain)
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """What is going to be stored."""
 
     data: bytes

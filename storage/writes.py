@@ -6,7 +6,7 @@ Must hold: nothing is stored that no reader could be shown. An update that chang
 stored form is stale. Whatever an update function raises reaches its caller untouched.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from storage import codec, preconditions, versioner
 from storage.changes import Plainly
@@ -61,8 +61,7 @@ class Writer:
         return await self.kv.delete(self.records.key_of(key), expected_mod_revision=expected_mod_revision)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Updating(Plainly):
+class Updating(Struct, Plainly, frozen=True, kw_only=True):
     """The Change that puts what an update function makes of the current state."""
 
     writer: Writer
@@ -99,8 +98,7 @@ class Updating(Plainly):
         return self.writer.records.written(self.key, write.revision, decision.obj)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deleting(Plainly):
+class Deleting(Struct, Plainly, frozen=True, kw_only=True):
     """The Change that deletes the current state if it may go."""
 
     writer: Writer

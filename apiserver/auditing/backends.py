@@ -5,10 +5,10 @@ Must hold: a backend never raises; events that are lost are counted, and told in
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import orjson
+from msgspec import Struct
 
 from apiserver.metrics.audit import AuditMetrics
 from registry.audit import lines
@@ -32,8 +32,7 @@ class Backend(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Troubles:
+class Troubles(Struct, frozen=True):
     """Tells of what went wrong with events."""
 
     metrics: AuditMetrics

@@ -8,7 +8,8 @@ import asyncio
 import itertools
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from apiserver.auditing.backends import Backend, Troubles
 from registry.audit.trail import Event
@@ -19,8 +20,7 @@ _FAREWELL_SECONDS = 10.0
 """How long the last batches may take when the server stops."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batching:
+class Batching(Struct, frozen=True, kw_only=True):
     """How events are collected. per_second: batches, 0 is no limit; burst: so many at once after a rest."""
 
     most_waiting: int

@@ -14,10 +14,11 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from storage.clock import Clock
 from storage.tasks import Tasks
@@ -51,8 +52,7 @@ class StandardOutput:
         """It stays open."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rotation:
+class Rotation(Struct, frozen=True, kw_only=True):
     """When a file is full, and what is kept of full ones; 0 is no limit."""
 
     most_bytes: int = 0

@@ -5,8 +5,10 @@ Must hold: an object that is already as it should be is not written; informers h
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from apiserver.handlers.served import Served, ServedPaths
 from registry import errors, objects
@@ -63,8 +65,7 @@ def split(key: str) -> tuple[str, str]:
     return namespace, name
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """Reads and writes as one user, under one field manager."""
 
     served: ServedPaths

@@ -6,7 +6,8 @@ what was written before it; one key that fails stops no other; everything is loo
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from apiserver.controllers.client import Client, Place
 from apiserver.controllers.informers import Informer, Informers
@@ -32,8 +33,7 @@ class NotYet(Exception):
     """Something has to happen first that nobody tells of: look again soon."""
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
+class Desk(Struct, frozen=True):
     """What every controller works with. `authority`: the certificates that clients check the server with."""
 
     client: Client

@@ -8,10 +8,10 @@ import hashlib
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 
 from aiohttp import hdrs, web
+from msgspec import Struct
 from multidict import CIMultiDict
 
 from apiserver import responses
@@ -24,8 +24,7 @@ _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))")
 _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """Bytes, their name (the hash, without quotes; empty when clients are not told) and when they were made."""
 
     compressed: bytes

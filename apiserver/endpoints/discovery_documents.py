@@ -8,9 +8,11 @@ preference, resources by name.
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
+from apiserver.endpoints.remote_versions import RemoteVersion
 from apiserver.handlers.served import Served
 from apiserver.handlers.verbs import offers, verbs_of
 from registry.names import GroupVersionKind
@@ -21,12 +23,14 @@ _CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create",
 _MAKING = frozenset({"create", "patch", "update"})
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A group as discovery tells it: the paths of each version, the preferred version first."""
+class Group(Struct, frozen=True):
+    """A group as discovery tells it: the paths of each version, the preferred version first.
+
+    Of a version that another server answers there is what that server says.
+    """
 
     name: str
-    versions: Mapping[str, Mapping[str, Served[Any]]]
+    versions: Mapping[str, Mapping[str, Served[Any]] | RemoteVersion]
 
 
 def api_versions(address: str) -> Document:
@@ -48,6 +52,7 @@ def api_group(group: Group) -> Document:
 def api_resource_list(group: Group, version: str) -> Document:
     """The resources of one version."""
     paths = group.versions[version]
+    assert not isinstance(paths, RemoteVersion)
     head: Document = {"kind": "APIResourceList"}
     if group.name:
         head["apiVersion"] = "v1"
@@ -128,7 +133,9 @@ def _hash(kind: GroupVersionKind) -> str:
 
 def _group_discovery(group: Group) -> Document:
     versions = [
-        {"version": version, "resources": _resource_discoveries(paths), "freshness": "Current"}
+        paths.discovery
+        if isinstance(paths, RemoteVersion)
+        else {"version": version, "resources": _resource_discoveries(paths), "freshness": "Current"}
         for version, paths in group.versions.items()
     ]
     return {"metadata": {"name": group.name} if group.name else {}, "versions": versions}

@@ -8,10 +8,11 @@ well once a second.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from functools import partial
 
 from aiohttp import web
+from msgspec import Struct
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
@@ -64,8 +65,7 @@ _START_UP = (
 """kube-apiserver's names for the steps of its start, which monitoring asks for; here they succeed together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing that can be well or not. Excluding the group excludes all its checks."""
 
     name: str

@@ -5,18 +5,19 @@ Knows no request. Must hold: a document is made once however many ask; one that 
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import orjson
+from msgspec import Struct
 
 from apiserver.endpoints import contents
 from apiserver.endpoints.contents import Content
 from apiserver.endpoints.openapi_sources import Sources
+from apiserver.endpoints.remote_versions import RemoteVersions
 from apiserver.serializers.protobuf import openapi3
 from apiserver.serializers.protobuf import swagger as swagger_messages
-from registry.openapi import swagger, version3
+from registry.openapi import swagger, swagger_merge, version3
 from registry.openapi.builtin import TITLE
 from registry.openapi.definitions import Definitions
 from registry.openapi.routes import Source
@@ -26,8 +27,7 @@ from storage.clock import Clock
 _ALL = ""
 
 
-@dataclass(slots=True)
-class _Made:
+class _Made(Struct):
     """A document: what it was made of, and its forms. Protobuf is made from JSON, when it is asked for."""
 
     key: Hashable
@@ -38,24 +38,26 @@ class _Made:
 class Documents:
     """The documents of one server."""
 
-    def __init__(self, sources: Sources, types: Catalog, clock: Clock) -> None:
+    def __init__(self, sources: Sources, remote: RemoteVersions, types: Catalog, clock: Clock) -> None:
         self._sources = sources
+        self._remote = remote
         self._types = types
         self._clock = clock
         self._made: dict[str, _Made] = {}
-        self._index: tuple[Mapping[str, Source], Content] | None = None
+        self._index: tuple[Mapping[str, Source], int, Content] | None = None
         self._making = asyncio.Lock()
 
     async def index(self) -> Content:
         """The addresses of all version 3 documents, which say their hashes."""
-        sources = self._sources()
-        if self._index is None or self._index[0] is not sources:
+        sources, generation = self._sources(), self._remote.generation
+        if self._index is None or self._index[0] is not sources or self._index[1] != generation:
             made = await self._make(sources.values())
             addresses = {path: {"serverRelativeURL": self.address(path, one.json.etag)} for path, one in made.items()}
+            addresses |= {path: {"serverRelativeURL": url} for path, url in self._remote.openapi3.items()}
             index = contents.of(orjson.dumps({"paths": addresses}), made=self._clock.now(), etag="")
             self._forget_withdrawn()
-            self._index = sources, index
-        return self._index[1]
+            self._index = sources, generation, index
+        return self._index[2]
 
     def address(self, path: str, etag: str) -> str:
         """Where a version 3 document is, as long as it is what it is now."""
@@ -73,7 +75,7 @@ class Documents:
     async def version2(self, *, is_protobuf: bool) -> Content:
         """The document of everything."""
         sources = self._sources()
-        key = tuple(source.key for source in sources.values())
+        key = (self._remote.generation, *(source.key for source in sources.values()))
         async with self._making:
             made = self._made.get(_ALL)
             if made is None or made.key != key:
@@ -113,6 +115,8 @@ class Documents:
     def _version2(self, sources: Iterable[Source]) -> Content:
         definitions = Definitions(self._types.definitions)
         document = swagger.document(sources, definitions, title=TITLE, version=self._types.minor)
+        for remote in self._remote.openapi2.values():
+            document = swagger_merge.merged(document, remote)
         return contents.of(orjson.dumps(document), made=self._clock.now())
 
 

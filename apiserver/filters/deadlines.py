@@ -8,9 +8,9 @@ no such request is left.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from aiohttp import web
+from msgspec import Struct
 
 from apiserver.context import Handler, RequestContext
 from apiserver.urls import Query
@@ -27,8 +27,7 @@ def _nobody(_context: RequestContext) -> None:
     """Tells nobody."""
 
 
-@dataclass(slots=True)
-class _Limited:
+class _Limited(Struct):
     """One running request."""
 
     task: "asyncio.Task[object]"

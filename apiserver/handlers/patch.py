@@ -5,9 +5,9 @@ state that it replaces, so it is applied again after a conflict.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from aiohttp import hdrs, web
+from msgspec import Struct
 
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
@@ -55,8 +55,7 @@ def _update_options(options: PatchOptions) -> UpdateOptions:
 _Make = Callable[[StoredObject | None], Awaitable[Object]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Patched:
+class _Patched(Struct, frozen=True):
     """The present object after the patch."""
 
     transform: Transform
@@ -70,8 +69,7 @@ class _Patched:
         return await aside(lambda: self.transform(self.patch, self.served, current), len(self.patch.text))
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(Struct, frozen=True):
     """What has been made, which must be the object of the URL."""
 
     make_any: _Make

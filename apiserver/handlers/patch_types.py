@@ -7,10 +7,10 @@ client is; the text is parsed for each attempt, because an attempt uses it up.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from apiserver.handlers import patched_objects
 from apiserver.handlers.patched_objects import Report
@@ -29,8 +29,7 @@ _LITERAL = re.compile(rb"[0-9][eE][+-]?[0-9]|[0-9]{19}")
 """What may be a number that a float does not write as the client did; quantities show the difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """The text of a patch, and what its author wants to hear of fields that mean nothing."""
 
     text: bytes

@@ -5,10 +5,10 @@ refused, reported or dropped as fieldValidation says, those of the patch before 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from apiserver.handlers import decoding
 from apiserver.handlers.served import Served
@@ -27,8 +27,7 @@ _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 """What Go's encoder escapes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What becomes of the strict errors; `of_patch` are those of the patch itself."""
 
     of_patch: Sequence[str]

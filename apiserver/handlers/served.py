@@ -5,9 +5,10 @@ the registry's contracts, no verb. Must hold: a path that Kubernetes has is neve
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from apiserver import negotiation
 from apiserver.serializers import protobuf
@@ -30,8 +31,7 @@ _WITH_TABLES = frozenset({"", "status", "scale"})
 S = TypeVar("S", bound=RESTStorage, covariant=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Served(Generic[S]):
+class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
     """A resource or subresource in one version. `type` is the schema of what it takes and gives.
 
     There is one for each path: what is remembered by it is remembered once.

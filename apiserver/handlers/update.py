@@ -1,8 +1,7 @@
 """update: an object replaced by another."""
 
-from dataclasses import dataclass
-
 from aiohttp import web
+from msgspec import Struct
 
 from apiserver import bodies, parameters
 from apiserver.context import RequestContext
@@ -34,8 +33,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 
 
-@dataclass(slots=True)
-class _Replacement:
+class _Replacement(Struct):
     """The object of the body; a copy for each attempt, because an attempt changes what it gets."""
 
     obj: Object

@@ -1,9 +1,9 @@
 """watch: changes as they happen, over one long answer."""
 
 import random
-from dataclasses import replace
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
 from apiserver import negotiation, parameters, streams, websockets
 from apiserver.context import RequestContext

@@ -8,11 +8,11 @@ text.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from apiserver.serializers import yaml_limits, yaml_scalars
 from registry import gotext
@@ -25,8 +25,7 @@ _UNQUOTED = (True, True)
 """No scalar is written with its tag: its quotes tell text from the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A body as JSON with sorted keys, and what a strict reader has against it."""
 
     json: bytes

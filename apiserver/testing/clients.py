@@ -4,16 +4,15 @@ Imports a library when somebody asks for it. Must hold: no environment variable 
 counts; closing a client is its user's duty, as its library says.
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Clients:
+class Clients(Struct, frozen=True):
     """Of the server of a kubeconfig file. What is returned belongs to the library that the method is called after."""
 
     kubeconfig: Path

@@ -4,16 +4,15 @@ The same test then runs against both. Must hold: what needs a server of one's ow
 requests) says so, and the test is skipped.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 import yaml
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Existing:
+class Existing(Struct, frozen=True):
     """The cluster of a kubeconfig file's current context."""
 
     kubeconfig: Path

@@ -7,8 +7,9 @@ one seeded source, so that a run can be repeated.
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count
+
+from msgspec import Struct
 
 from apiserver.request_info import RequestInfo
 from apiserver.testing.rules import OF_WATCHES, Fault, Rule
@@ -16,8 +17,7 @@ from apiserver.testing.rules import OF_WATCHES, Fault, Rule
 logger = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class Active:
+class Active(Struct):
     """A rule that holds."""
 
     rule: Rule

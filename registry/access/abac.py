@@ -7,10 +7,10 @@ Pure. Must hold: a policy without a user and a group is nobody's; a file with a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from registry.access.authorizer import ALLOWED, Attributes, Decision, NonResourceRule, ResourceRule, Rules, Verdict
 from registry.access.users import ALL_AUTHENTICATED, UserInfo
@@ -21,8 +21,7 @@ _READING = ("get", "list", "watch")
 _NO_MATCH = Decision(Verdict.NO_OPINION, "No policy matched.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """One line. What is empty matches what is empty, `*` everything (of users: all who are known)."""
 
     user: str = ""

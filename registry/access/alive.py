@@ -4,9 +4,10 @@ They are looked for in the cache, and in the store when the cache does not have 
 its account was made. Must hold: an object that was deleted and made anew under its name is another object.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from registry import errors, objects
 from registry.generic import interpret
@@ -18,8 +19,7 @@ from storage.stored_object import Object, StoredObject
 _KEPT = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(Struct, frozen=True):
     """What counts of an object: which one it is, and since when it is about to go."""
 
     uid: str

@@ -5,16 +5,17 @@ with None and leaves it to the next, one that knows it and finds it bad raises B
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from registry.access.users import UserInfo, authenticated
 
 INVALID = "invalid bearer token"
 
 
-@dataclass(frozen=True, slots=True)
-class Authenticated:
+class Authenticated(Struct, frozen=True):
     """Whose token it is, for which of the audiences that were asked for, and what its user should hear.
 
     annotations: what the audit's record of a request with this token says of it.

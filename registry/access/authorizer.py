@@ -5,10 +5,11 @@ chain asks in order, and the first ALLOW or DENY counts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from registry.access.users import UserInfo
 from registry.errors import BadRequest
@@ -85,8 +86,7 @@ class Verdict(Enum):
     NO_OPINION = "no opinion"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """An answer. `error` says what went wrong on the way to it; a user who is allowed never notices."""
 
     verdict: Verdict
@@ -102,8 +102,7 @@ ALLOWED = Decision(Verdict.ALLOW)
 NO_OPINION = Decision(Verdict.NO_OPINION)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceRule:
+class ResourceRule(Struct, frozen=True, kw_only=True):
     """What somebody may do with resources, as RBAC writes it."""
 
     verbs: Sequence[str]
@@ -112,16 +111,14 @@ class ResourceRule:
     resource_names: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonResourceRule:
+class NonResourceRule(Struct, frozen=True, kw_only=True):
     """What somebody may do with other paths."""
 
     verbs: Sequence[str]
     non_resource_urls: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(Struct, frozen=True, kw_only=True):
     """What somebody may do in a namespace. `is_incomplete` when not all that is allowed can be listed."""
 
     resource_rules: Sequence[ResourceRule] = ()

@@ -4,8 +4,9 @@ Must hold: nothing of the headers counts but from a proxy that has proved itself
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from registry.access.users import UserInfo
 
@@ -14,8 +15,7 @@ GROUP_HEADERS = ("X-Remote-Group",)
 EXTRA_PREFIXES = ("X-Remote-Extra-",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontProxy:
+class FrontProxy(Struct, frozen=True, kw_only=True):
     """What is accepted. allowed_names: the common names of proxies; any if empty."""
 
     allowed_names: Sequence[str] = ()

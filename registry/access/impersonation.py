@@ -6,8 +6,10 @@ whoever is impersonated is exactly who was asked about; system:masters is reache
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry.access.authorizer import Attributes, Authorizer
 from registry.access.refusals import forbidden
@@ -37,8 +39,7 @@ _Applies = Callable[[UserInfo, UserInfo], bool]
 """Whether a mode is for this wanted user and this requestor."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mode:
+class _Mode(Struct, frozen=True):
     """A narrow mode, or without a name the old one."""
 
     name: str

@@ -8,8 +8,9 @@ import binascii
 import hmac
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from registry import errors, objects
 from registry.access import jwts
@@ -51,8 +52,7 @@ _AUTO_GENERATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True):
     """What a token says of itself."""
 
     namespace: str

@@ -1,8 +1,9 @@
 """Modes: the Authorizer that the flags ask for, with what must run for it to know what it decides on."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
 from registry.access.authorizer import Authorizer
@@ -16,8 +17,7 @@ Run = Callable[[Clock], Coroutine[Any, Any, None]]
 """Background work that ends when it is cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Modes:
+class Modes(Struct, frozen=True):
     """An Authorizer and its background work."""
 
     authorizer: Authorizer

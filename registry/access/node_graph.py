@@ -8,8 +8,9 @@ shows nothing but itself.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from registry import objects
 from registry.admission.pods import containers_with_paths
@@ -27,8 +28,7 @@ class Vertex(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """What one object lets a node see: a node's own objects name the node, volumes the claim that they are bound to."""
 
     node: str

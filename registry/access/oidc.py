@@ -6,10 +6,10 @@ more often than every few seconds; a token is verified before anything that it c
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from registry.access import jwts
 from registry.access.authentication import Authenticated, BadToken
@@ -29,8 +29,7 @@ _PAUSE_SECONDS = 10.0
 _CONFIGURATION = "/.well-known/openid-configuration"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issuer:
+class Issuer(Struct, frozen=True, kw_only=True):
     """One issuer, and how its claims become users: each part is read by a function, which raises BadToken.
 
     discovery_url: where the issuer's configuration is, if not below its own URL. checks, user_checks: raise BadToken

@@ -8,8 +8,9 @@ RoleBinding counts in its own namespace alone; a question about no namespace see
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from registry import errors
 from registry.access.authorizer import Decision, Verdict
@@ -43,8 +44,7 @@ class RoleKey(NamedTuple):
         return cls(kind, binding_namespace if kind == ROLE else "", role_ref.get("name", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(Struct, frozen=True):
     """A user or group of a binding, and the decision that it leads to. Service accounts are users."""
 
     kind: str
@@ -55,8 +55,7 @@ class _Subject:
         return self.name == user.name if self.kind == USER else self.name in user.groups
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """Who gets which role."""
 
     role: RoleKey
@@ -98,8 +97,7 @@ _Bindings = dict[str, dict[str, Binding]]
 """Bindings by name, by the name of a subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """The bindings of one namespace, or of the cluster."""
 
     by_name: dict[str, Binding] = field(default_factory=dict)

@@ -6,10 +6,10 @@ numbers; a webhook that does not answer decides what its configuration says, nev
 
 import hashlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
+from msgspec import Struct
 
 from registry.access import jwts
 from registry.access.authentication import Authenticated, BadToken
@@ -50,8 +50,7 @@ class _Memory(Generic[T]):
             self._answers[key] = self._clock.monotonic() + seconds, answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSettings:
+class RemoteSettings(Struct, frozen=True, kw_only=True):
     """How long a yes and a no count, in seconds, and what is decided when the webhook does not answer."""
 
     version: str = "v1beta1"

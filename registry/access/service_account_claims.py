@@ -6,8 +6,9 @@ Pure. Must hold: what is written by `claims_of` is read by `BoundClaims.of`.
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.access.users import UserInfo, service_account_groups, service_account_name
 
@@ -18,16 +19,14 @@ _OWN = "kubernetes.io"
 Claims = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """An object by name and uid; the uid of a node may be unknown."""
 
     name: str
     uid: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class Bound(Struct, frozen=True, kw_only=True):
     """Whose token it is, and while what exists it holds. A node beside a pod is only told, not asked for."""
 
     namespace: str

@@ -10,13 +10,13 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from msgspec import Struct
 
 PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -27,8 +27,7 @@ _CURVES = {"secp256r1": ("ES256", "P-256"), "secp384r1": ("ES384", "P-384"), "se
 _PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.+?-----END \1-----", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class VerifyingKey:
+class VerifyingKey(Struct, frozen=True, dict=True):
     """A public key and what it is called."""
 
     key: PublicKey
@@ -64,8 +63,7 @@ def _number(value: int, size: int = 0) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(Struct, frozen=True, dict=True):
     """One key that signs (None: nothing can be signed) and all that verify."""
 
     signing: PrivateKey | None

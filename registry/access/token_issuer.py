@@ -1,8 +1,9 @@
 """TokenIssuer: makes service account tokens, by what the flags say of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from registry.access import signing_keys
 from registry.access.service_account_claims import Bound, claims_of
@@ -21,8 +22,7 @@ class Issued(NamedTuple):
     identifier: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenIssuer:
+class TokenIssuer(Struct, frozen=True, kw_only=True):
     """issuers: the first makes tokens, those of all are accepted. max_seconds: 0 is no limit.
 
     extends: whether tokens of pods live a year, so that programs that do not read them again go on working.

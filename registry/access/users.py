@@ -1,7 +1,9 @@
 """UserInfo: who makes a request. Knows neither how that was found out nor what follows from it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from registry.validation import names
 
@@ -10,8 +12,7 @@ ALL_UNAUTHENTICATED = "system:unauthenticated"
 MASTERS = "system:masters"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserInfo:
+class UserInfo(Struct, frozen=True, kw_only=True):
     """A user; `extra` holds what the authenticator says beyond Kubernetes' own words."""
 
     name: str

@@ -1,7 +1,8 @@
 """What is recorded of match conditions: how long those took that kept something away, and how many failed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.admission.interface import Operation
 from storage import measures
@@ -35,8 +36,7 @@ class ConditionMetrics:
         return self.errors, self.exclusions, self.seconds
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionRecorder:
+class ConditionRecorder(Struct, frozen=True):
     """For the conditions of one policy or webhook. `kind` is which of the two, `step` what it does."""
 
     metrics: ConditionMetrics

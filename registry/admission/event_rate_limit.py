@@ -9,8 +9,9 @@ limits:
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry import errors, objects
 from registry.admission.interface import Attributes, Operation, Plugin
@@ -37,8 +38,7 @@ _KEYS: Mapping[str, Callable[[Attributes], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """What each key of a type may have: so many at once, and so many more each second."""
 
     type: str
@@ -71,8 +71,7 @@ def _limit(given: Mapping[str, Any]) -> Limit:
     return limit
 
 
-@dataclass(slots=True)
-class _Bucket:
+class _Bucket(Struct):
     """What is left at a moment; it fills up again with time."""
 
     left: float

@@ -5,9 +5,11 @@ what is shown is typed and canonical; the hub object that is given is left as it
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry import objects
 from registry.kind import Kind
@@ -50,8 +52,7 @@ class Form(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class BuiltinForm:
+class BuiltinForm(Struct, frozen=True, dict=True):
     """A version of what Kubernetes brings."""
 
     resource: GroupResource
@@ -93,8 +94,7 @@ class BuiltinForm:
         return typed(self.kind, {name: part for name, part in printed.items() if name not in _TYPE})
 
 
-@dataclass(frozen=True, slots=True)
-class OptionsForm:
+class OptionsForm(Struct, frozen=True):
     """The options of a connection, which no schema describes: as they are, without what says nothing."""
 
     resource: GroupResource

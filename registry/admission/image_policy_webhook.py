@@ -13,11 +13,11 @@ are remembered for a bounded time, in bounded numbers.
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from registry import durations
 from registry.admission import refusals
@@ -38,8 +38,7 @@ _NEVER = -1
 _MILLISECOND = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """Durations in seconds."""
 
     file: Path

@@ -6,9 +6,10 @@ update, patch, delete, delete collection, subresources); a plugin refuses by rai
 """
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from registry.access.users import UserInfo
 from registry.admission.forms import Form
@@ -27,8 +28,7 @@ class Operation(Enum):
     CONNECT = "CONNECT"
 
 
-@dataclass(slots=True)
-class Reinvocation:
+class Reinvocation(Struct):
     """Whether the mutating plugins are called once more, because one changed what others had seen before.
 
     notes: what plugins remember until then, by their names.
@@ -39,8 +39,7 @@ class Reinvocation:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attributes:
+class Attributes(Struct, frozen=True, kw_only=True):
     """One write, as admission sees it.
 
     `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
@@ -100,8 +99,7 @@ class Admission(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """The plugins in their order."""
 
     plugins: Sequence[Plugin] = field(default=())

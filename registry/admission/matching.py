@@ -6,8 +6,9 @@ told of a Namespace that is being made or changed is what it is going to be.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry import errors
 from registry.admission.cached import Cached
@@ -32,8 +33,7 @@ def is_configuration(attributes: Attributes) -> bool:
     return attributes.kind.group == _CONFIGURATION_GROUP
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Operations on resources. `names` are those of the objects that count; all do when there are none."""
 
     operations: Collection[str]
@@ -86,8 +86,7 @@ def rule_of(given: Mapping[str, Any]) -> Rule:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criteria:
+class Criteria(Struct, frozen=True, kw_only=True):
     """What is wanted. `rules` is None where everything is; `is_exact`: only as what the request itself names."""
 
     rules: Sequence[Rule] | None

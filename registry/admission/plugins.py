@@ -5,7 +5,8 @@ is known even when nothing here does its work.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.admission import (
     default_toleration_seconds,
@@ -68,8 +69,7 @@ def _storage(given: Foundation, kind: Kind) -> Storage:
     return given.storage_for(resource_of(kind))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A plugin by its name; one without `make` has nothing to do as long as its alpha feature is off."""
 
     name: str

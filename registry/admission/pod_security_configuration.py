@@ -7,8 +7,9 @@ exemptions: {usernames: [], runtimeClasses: [], namespaces: [kube-system]}
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.podsecurity.policies import Policy, configured
 
@@ -19,8 +20,7 @@ _DEFAULTS = frozenset({"enforce", "enforce-version", "audit", "audit-version", "
 _EXEMPTIONS = frozenset({"usernames", "runtimeClasses", "namespaces"})
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """Exempt is what belongs to one of these."""
 
     defaults: Policy = field(default_factory=Policy)

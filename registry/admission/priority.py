@@ -3,7 +3,7 @@
 Must hold: every pod that is stored has a priority; it never changes afterwards, whatever becomes of the class.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from registry.admission import refusals
 from registry.admission.cached import Cached
@@ -17,8 +17,7 @@ _CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")
 _KEPT = ("priority", "preemptionPolicy")
 
 
-@dataclass(frozen=True, slots=True)
-class _PriorityClass:
+class _PriorityClass(Struct, frozen=True):
     name: str
     value: int = 0
     preemption_policy: str = "PreemptLowerPriority"

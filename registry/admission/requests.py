@@ -1,7 +1,8 @@
 """Requests as expressions and webhooks see them: who asks for what, without the objects. Pure."""
 
-from dataclasses import fields
 from typing import Any
+
+from msgspec.structs import asdict
 
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Operation
@@ -75,8 +76,8 @@ def options(attributes: Attributes) -> Object | None:
     if given is None:
         return None
     shown: dict[str, Any] = {"kind": type(given).__name__, "apiVersion": f"{META_GROUP}/v1"}
-    for one in fields(given):
-        name, value = _NAMES.get(one.name), getattr(given, one.name)
+    for attribute, value in asdict(given).items():
+        name = _NAMES.get(attribute)
         if name is not None and value not in (None, "", ()):
             shown[name] = list(value) if isinstance(value, tuple) else value
     if isinstance(given, DeleteOptions) and given.preconditions is not None:

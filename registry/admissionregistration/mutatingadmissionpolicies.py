@@ -1,7 +1,6 @@
 """Mutating admission policies: rules in CEL that change what is written."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from registry.admissionregistration import expressions, policies
@@ -23,8 +22,7 @@ else:
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class MutatingAdmissionPolicyStrategy(PolicyStrategy):
+class MutatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=True):
     """Conditions that do not change are not looked at again."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """Bindings of mutating admission policies: where they apply."""
 
-from dataclasses import dataclass
-
 from registry.admissionregistration import policies
 from registry.admissionregistration.policy_strategies import BindingStrategy
 from registry.kind import Kind
@@ -9,8 +7,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class MutatingAdmissionPolicyBindingStrategy(BindingStrategy):
+class MutatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
     """What is being deleted cannot be changed."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """How policies and bindings differ from other kinds on their way into storage."""
 
-from dataclasses import dataclass
-
 from registry.admissionregistration import policies
 from registry.admissionregistration.names import warn_of_reserved_name
 from registry.strategy import Strategy, StrategyContext
@@ -9,8 +7,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class PolicyPartStrategy(Strategy):
+class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):
     """What both have in common. A subclass says what is wrong with a spec, and with one that was another before."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
@@ -30,8 +27,7 @@ class PolicyPartStrategy(Strategy):
         return warn_of_reserved_name(new)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PolicyStrategy(PolicyPartStrategy):
+class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
     """A policy that fails refuses, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:
@@ -40,8 +36,7 @@ class PolicyStrategy(PolicyPartStrategy):
         policies.default_match(spec.get("matchConstraints"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class BindingStrategy(PolicyPartStrategy):
+class BindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
     """A binding limits what its policy is asked about."""
 
     def default(self, obj: Object) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from registry.admissionregistration import expressions, policies
@@ -28,8 +27,7 @@ _NOTHING = "expression is not specified"
 _LINE_BREAKS = re.compile(r"[\n\r]")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
+class ValidatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=True):
     """Conditions that do not change are not looked at again."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
@@ -122,8 +120,7 @@ def _validate_value(expression: str, path: str, compilers: _Compilers) -> list[F
     return expressions.mistakes(text, path, compilers.annotation, shown=expression)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
+class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What a check of the types in the expressions has found."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -1,7 +1,6 @@
 """Bindings of validating admission policies: where they apply, and what follows from a violation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from registry.admissionregistration.policy_strategies import BindingStrategy
 from registry.kind import Kind
@@ -17,8 +16,7 @@ _BOTH = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValidatingAdmissionPolicyBindingStrategy(BindingStrategy):
+class ValidatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
     """Something follows."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:

@@ -4,8 +4,9 @@ Must hold: what was once allowed and is there (unknown side effects, names twice
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.admissionregistration import expressions, rules
 from registry.admissionregistration.names import warn_of_reserved_name
@@ -28,8 +29,7 @@ _SECONDS = range(1, 31)
 Webhook = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class WebhookConfigurationStrategy(Strategy):
+class WebhookConfigurationStrategy(Strategy, frozen=True, kw_only=True):
     """The webhooks in a configuration. `mutates`: they change objects, and may be called again."""
 
     mutates: bool = False
@@ -63,8 +63,7 @@ class WebhookConfigurationStrategy(Strategy):
         return warn_of_reserved_name(new)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Allowances:
+class _Allowances(Struct, frozen=True, kw_only=True):
     """What webhooks may have because those before them had it."""
 
     side_effects: bool = False

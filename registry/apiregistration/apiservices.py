@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -19,8 +18,7 @@ _PORT = 443
 _STATUSES = ("True", "False", "Unknown")
 
 
-@dataclass(frozen=True, kw_only=True)
-class APIServiceStrategy(Strategy):
+class APIServiceStrategy(Strategy, frozen=True, kw_only=True):
     """What this server serves itself is available from the start."""
 
     def default(self, obj: Object) -> None:
@@ -94,8 +92,7 @@ def _validate_service(spec: Mapping[str, Any]) -> list[FieldError]:
     return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class APIServiceStatusStrategy(StatusStrategy):
+class APIServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """Whether the server behind it answers."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """Controller revisions: what a controller's template was, under a number. The data never change, the number may."""
 
-from dataclasses import dataclass
-
 import orjson
 
 from registry.kind import Kind
@@ -11,8 +9,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class ControllerRevisionStrategy(Strategy):
+class ControllerRevisionStrategy(Strategy, frozen=True, kw_only=True):
     """Any map will do for data."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """Daemon sets: a pod on every node. An annotation counts the changes of their template; clients cannot set it back."""
 
-from dataclasses import dataclass
-
 from registry import gonumbers
 from registry.core import pod_spec, pod_warnings, replicated
 from registry.kind import Kind
@@ -26,8 +24,7 @@ _COUNTS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DaemonSetStrategy(Strategy):
+class DaemonSetStrategy(Strategy, frozen=True, kw_only=True):
     """One pod at a time is replaced, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:
@@ -109,8 +106,7 @@ def _validate_steps(steps: Object, path: str) -> list[FieldError]:
     return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class DaemonSetStatusStrategy(StatusStrategy):
+class DaemonSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """The count belongs to the spec."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

@@ -1,7 +1,5 @@
 """Deployments: pods that are replaced step by step."""
 
-from dataclasses import dataclass
-
 from registry import gonumbers
 from registry.core import pod_spec, replicated
 from registry.kind import Kind, Scale
@@ -34,8 +32,7 @@ _LIMITS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeploymentStrategy(Strategy):
+class DeploymentStrategy(Strategy, frozen=True, kw_only=True):
     """Annotations count for the generation as the spec does: they are copied to the replica sets."""
 
     def default(self, obj: Object) -> None:
@@ -122,8 +119,7 @@ def _validate_times(spec: Object, revision: int) -> list[FieldError]:
     return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeploymentStatusStrategy(StatusStrategy):
+class DeploymentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """Labels stay as they are, too."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

@@ -1,7 +1,5 @@
 """Replica sets: so many pods of a template."""
 
-from dataclasses import dataclass
-
 from registry.core import pod_spec, replicated
 from registry.kind import Kind, Scale
 from registry.strategy import Strategy, StrategyContext
@@ -10,8 +8,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplicaSetStrategy(Strategy):
+class ReplicaSetStrategy(Strategy, frozen=True, kw_only=True):
     """One replica, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:

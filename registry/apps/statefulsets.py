@@ -1,7 +1,5 @@
 """Stateful sets: pods with names and volumes of their own."""
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.apps import statefulset_validation
 from registry.core import pod_spec, pod_warnings, replicated
@@ -47,8 +45,7 @@ _LIMITS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class StatefulSetStrategy(Strategy):
+class StatefulSetStrategy(Strategy, frozen=True, kw_only=True):
     """Claims are made from templates, which show their type, and are retained."""
 
     def default(self, obj: Object) -> None:
@@ -120,8 +117,7 @@ def _default_update_strategy(strategy: Object) -> None:
         strategy["rollingUpdate"].setdefault("partition", 0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class StatefulSetStatusStrategy(StatusStrategy):
+class StatefulSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What the controller counts adds up."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

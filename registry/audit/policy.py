@@ -4,8 +4,9 @@ Pure. Must hold: all that a rule names has to fit; a request that no rule fits i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from registry.access.authorizer import Attributes
 from registry.audit.levels import Level, Stage
@@ -21,8 +22,7 @@ class Recording(NamedTuple):
     omits_managed_fields: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GroupResources:
+class GroupResources(Struct, frozen=True):
     """Resources of a group: `pods`, `pods/log`, `pods/*`, `*/scale`, `*`; all of them when there are none."""
 
     group: str
@@ -48,8 +48,7 @@ def _is_meant(written: str, asked: Attributes) -> bool:
     return written.endswith("/*") and written.removesuffix("/*") == asked.resource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """What is empty fits everything. `namespaces`: what is outside of namespaces is in the one without a name."""
 
     recording: Recording
@@ -85,8 +84,7 @@ def _covers(written: str, path: str) -> bool:
     return written.endswith("*") and path.startswith(written.rstrip("*"))
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Rules in their order, and what is recorded where none fits."""
 
     rules: Sequence[Rule]

@@ -8,11 +8,11 @@ never changes; the members of an event are in kube-apiserver's order.
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from registry.access.impersonation import Impersonated
 from registry.access.users import UserInfo
@@ -33,8 +33,7 @@ _ALWAYS = frozenset({"requestURI", "verb", "user"})
 _STATUS_MEMBERS = ("status", "message", "reason", "details", "code")
 
 
-@dataclass(slots=True, kw_only=True)
-class Trail:
+class Trail(Struct, kw_only=True):
     """Of one request."""
 
     recording: Recording

@@ -1,7 +1,5 @@
 """Horizontal pod autoscalers: how many pods there should be, by what is measured."""
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.autoscaling import conversion, hpa_validation
 from registry.kind import Kind
@@ -22,8 +20,7 @@ _SCALE_UP = {
 _SCALE_DOWN = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class HorizontalPodAutoscalerStrategy(Strategy):
+class HorizontalPodAutoscalerStrategy(Strategy, frozen=True, kw_only=True):
     """What older versions keep in annotations stands in fields."""
 
     def default(self, obj: Object) -> None:
@@ -49,8 +46,7 @@ def _given(rules: Object | None) -> Object:
     return {name: value for name, value in (rules or {}).items() if value is not None}
 
 
-@dataclass(frozen=True, kw_only=True)
-class HorizontalPodAutoscalerStatusStrategy(StatusStrategy):
+class HorizontalPodAutoscalerStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """Numbers of pods are not negative."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -1,7 +1,6 @@
 """Cron jobs: jobs by the clock."""
 
 import re
-from dataclasses import dataclass
 
 from registry.batch import job_validation, jobs, schedules, time_zones
 from registry.core import pod_spec, pod_warnings
@@ -24,8 +23,7 @@ _ZONE_WARNING = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CronJobStrategy(Strategy):
+class CronJobStrategy(Strategy, frozen=True, kw_only=True):
     """Jobs may overlap, and a few of them are kept. The template of jobs gets no defaults of jobs: it is none yet."""
 
     def default(self, obj: Object) -> None:
@@ -111,8 +109,7 @@ def _validate_template(spec: Object, context: StrategyContext, old: Object | Non
     return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class CronJobStatusStrategy(StatusStrategy):
+class CronJobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """Whatever the controller reports."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.quoting import quote
 
@@ -14,8 +15,7 @@ class Invalid(ValueError):
     """A text that is no list of indexes; the message is the one that clients know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """From the first to the last, both included."""
 
     first: int

@@ -1,9 +1,10 @@
 """What a report on a job changes: its state before and after, and which parts of it are new. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from registry.conditions import is_true
 
@@ -13,8 +14,7 @@ _PLAIN = ("active", "completedIndexes")
 """Fields for which nothing and an empty value are the same."""
 
 
-@dataclass(frozen=True)
-class State:
+class State(Struct, frozen=True, dict=True):
     """A job, and what its conditions say."""
 
     job: Job
@@ -55,8 +55,7 @@ class State:
         return len(pods.get("succeeded") or ()) + len(pods.get("failed") or ())
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A status and the one that it replaces."""
 
     new: State

@@ -5,8 +5,9 @@ fault does not stop other reports. Pure.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.batch import indexes, job_validation
 from registry.batch.job_changes import Change, Job, State
@@ -19,8 +20,7 @@ _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 _TERMINAL = ("Failed", "Complete", "FailureTarget")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """`error` says what is wrong with a field, or nothing; it is asked when one of `changed` has changed, or always."""
 
     name: str

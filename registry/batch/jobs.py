@@ -1,7 +1,6 @@
 """Jobs: pods that run until enough of them have succeeded. A job selects its pods by its uid unless told otherwise."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from registry import objects
 from registry.batch import job_status, job_updates, job_validation
@@ -29,8 +28,7 @@ _ORPHANS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobStrategy(Strategy):
+class JobStrategy(Strategy, frozen=True, kw_only=True):
     """How often and how many at once; and by which labels its pods are known."""
 
     def default(self, obj: Object) -> None:
@@ -154,8 +152,7 @@ def _generate_selector(job: Object) -> None:
     selector["matchLabels"] = {_UID_LABEL: uid, **(selector.get("matchLabels") or {})}
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobStatusStrategy(StatusStrategy):
+class JobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What is reported of a job makes sense, and goes forward."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -6,7 +6,8 @@ Five fields (minute, hour, day of month, month, day of week) of ranges with step
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry import durations
 from registry.batch import time_zones
@@ -19,8 +20,7 @@ _EVERY = "@every "
 _ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
+class _Bounds(Struct, frozen=True):
     least: int
     most: int
     names: Mapping[str, int] = field(default_factory=dict)

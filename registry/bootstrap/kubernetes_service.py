@@ -7,9 +7,10 @@ killed is out when its lease has ended.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
+
+from msgspec import Struct
 
 from registry import errors
 from registry.bootstrap.own_client import OwnClient, Place
@@ -34,8 +35,7 @@ _PORT_NAME = "https"
 _SERVICE_PORT = 443
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advertised:
+class Advertised(Struct, frozen=True, kw_only=True):
     """How this server is reached: `service_address` through the service, `address` and `port` itself.
 
     Without an address that others can reach there is nothing to advertise, and the service has no endpoints.

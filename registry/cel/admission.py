@@ -5,8 +5,9 @@ is created, and later, when it is asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from registry.cel import types
 from registry.cel.admission_types import NAMESPACE, REQUEST, REQUEST_OBJECTS, VARIABLES, WithPatches
@@ -20,8 +21,7 @@ NAMESPACE_OBJECT, AUTHORIZER, REQUEST_RESOURCE = "namespaceObject", "authorizer"
 VARIABLES_NAME = "variables"
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What an expression may use beyond object, oldObject, request and namespaceObject."""
 
     params: bool = False
@@ -54,8 +54,7 @@ class Refused(Exception):
     """An expression that cannot be used, and why."""
 
 
-@dataclass(slots=True)
-class Composition:
+class Composition(Struct):
     """The expressions of one policy: variables by name, those before one can be used in it."""
 
     has_params: bool

@@ -5,8 +5,9 @@ Pure. The numbers are kube-apiserver's: which rules a definition may have depend
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.cel.costs import CHECK, REGEX, SELECTOR_REQUIREMENT, TRAVERSAL
 from registry.cel.sizes import HUGE, NOTHING, ONE, UNKNOWN, Range, exactly
@@ -15,8 +16,7 @@ from registry.cel.types import Kind, Type
 _NAME_FORMAT_PATTERN = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """An argument. `element` is the size of the elements of a list, if it is one; `literal` what is written out."""
 
     type: Type
@@ -29,8 +29,7 @@ class Argument:
         return self.size if self.size is not None else UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """What a call costs, its arguments excepted."""
 
     cost: Range

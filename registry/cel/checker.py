@@ -6,7 +6,8 @@ complained of again further up.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry.cel import types
 from registry.cel.syntax import (
@@ -29,8 +30,7 @@ from registry.cel.unification import Bindings, most_general
 OPTIONAL_SELECT = "_?._"
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What an expression may refer to. `objects` are the fields of object types by their names."""
 
     variables: Mapping[str, Type]
@@ -38,8 +38,7 @@ class Scope:
     objects: Mapping[str, Mapping[str, Type]]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A tree with its types by node, the overloads of its calls, and the qualified names that stand for a variable
     or a function."""
 

@@ -5,9 +5,10 @@ from anywhere, with variables of the declared names.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from registry.cel import checker, literals, standard, syntax
 from registry.cel.checker import Checked, Scope
@@ -20,16 +21,14 @@ CALL_LIMIT = 1_000_000
 """What one evaluation may cost."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Library:
+class Library(Struct, frozen=True, eq=False):
     """Functions, and what they do by overload. Each is what it is: what follows from several is found out once."""
 
     functions: Mapping[str, Function]
     implementations: Mapping[str, Callable[..., Any]]
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True, dict=True):
     """A compiled expression. How it is evaluated is found out when it is for the first time."""
 
     checked: Checked
@@ -50,8 +49,7 @@ class Program:
         return Compiler(self.checked, _dispatch(self._libraries)).compiled(self.checked.tree.root)
 
 
-@dataclass(frozen=True)
-class Environment:
+class Environment(Struct, frozen=True, dict=True):
     """variables: types by name. objects: fields of object types by name of the type. has_bindings: with cel.bind."""
 
     variables: Mapping[str, Type]

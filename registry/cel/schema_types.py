@@ -4,8 +4,9 @@ Pure. Must hold: the sizes are kube-apiserver's; what a schema says nothing of i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.cel import names, types
 from registry.cel.estimates import ITEMS, KEYS, VALUES, Path
@@ -20,8 +21,7 @@ _TIME_LENGTH, _DATE_LENGTH = 32, 12
 _BYTES_A_CHARACTER = 4
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """A type with its parts. `largest` counts elements or bytes, `smallest` the bytes of the shortest JSON."""
 
     type: Type

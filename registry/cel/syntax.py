@@ -6,9 +6,10 @@ tree knows for each node where in the text it stands.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from registry.cel.wire import Envelope
 
@@ -16,30 +17,26 @@ _MACROS = ("optional", "two-var-comprehensions", "lists")
 _BINDING_MACROS = (*_MACROS, "bindings")
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A part of an expression."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Literal(Node):
+class Literal(Node, frozen=True):
     """A constant: None, bool, int, float, str, bytes, or a number without a sign (see `is_unsigned`)."""
 
     value: Any
     is_unsigned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ident(Node):
+class Ident(Node, frozen=True):
     """A name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Select(Node):
+class Select(Node, frozen=True):
     """A field of something, or (`is_test`) whether there is one."""
 
     operand: Node
@@ -47,8 +44,7 @@ class Select(Node):
     is_test: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Node):
+class Call(Node, frozen=True):
     """A function, an operator or a member of something."""
 
     function: str
@@ -56,16 +52,14 @@ class Call(Node):
     target: Node | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListLiteral(Node):
+class ListLiteral(Node, frozen=True):
     """A list; elements at `optional` places may be left out."""
 
     elements: tuple[Node, ...]
     optional: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry(Node):
+class Entry(Node, frozen=True):
     """A member of a map or of an object; of an object, the key is the name of a field."""
 
     key: Node | str
@@ -73,23 +67,20 @@ class Entry(Node):
     is_optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MapLiteral(Node):
+class MapLiteral(Node, frozen=True):
     """A map."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectLiteral(Node):
+class ObjectLiteral(Node, frozen=True):
     """An object of a named type."""
 
     name: str
     fields: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Comprehension(Node):
+class Comprehension(Node, frozen=True):
     """What `all`, `exists`, `map` and their like turn into."""
 
     variable: str
@@ -102,8 +93,7 @@ class Comprehension(Node):
     result: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """A whole expression. `places` are offsets into the text, by node."""
 
     text: str

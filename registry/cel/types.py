@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 
 class Kind(Enum):
     """What sort of type it is."""
@@ -34,8 +36,7 @@ class Kind(Enum):
     """There is one of each: what an Enum hashes, its name, takes longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Struct, frozen=True):
     """`name` is that of an object, of an opaque type or of a parameter, else the kind's."""
 
     kind: Kind
@@ -124,8 +125,7 @@ def _has_parameters(of: Type) -> bool:
     return of.kind is Kind.PARAM or any(map(_has_parameters, of.params))
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function by its name."""
 
     name: str

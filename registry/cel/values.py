@@ -6,8 +6,9 @@ else only within its own sort).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 MAX_INT, MIN_INT, MAX_UINT = 2**63 - 1, -(2**63), 2**64 - 1
 SECOND = 10**9
@@ -26,22 +27,19 @@ class UInt(int):
     """A number without a sign."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Timestamp:
+class Timestamp(Struct, frozen=True, order=True):
     """Nanoseconds since 1970 in UTC."""
 
     nanoseconds: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Duration:
+class Duration(Struct, frozen=True, order=True):
     """Nanoseconds."""
 
     nanoseconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Optional:
+class Optional(Struct, frozen=True):
     """A value that may be missing."""
 
     has_value: bool
@@ -51,8 +49,7 @@ class Optional:
 NONE = Optional(False)
 
 
-@dataclass(frozen=True, slots=True)
-class TypeName:
+class TypeName(Struct, frozen=True):
     """A type as a value."""
 
     name: str

@@ -1,7 +1,5 @@
 """Certificate signing requests: somebody asks for a certificate, somebody approves, a signer signs."""
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.certificates import request_validation
 from registry.certificates.request_validation import APPROVED, CONDITIONS, DENIED, conditions_of
@@ -13,8 +11,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestStrategy(Strategy):
+class RequestStrategy(Strategy, frozen=True, kw_only=True):
     """Who asks is written down; nothing of it ever changes."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
@@ -37,8 +34,7 @@ class RequestStrategy(Strategy):
         return request_validation.validate_change(self, context, new, old)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestStatusStrategy(RequestStrategy):
+class RequestStatusStrategy(RequestStrategy, frozen=True, kw_only=True):
     """The signer's part: the certificate, and conditions other than of approval."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
@@ -51,8 +47,7 @@ class RequestStatusStrategy(RequestStrategy):
         return request_validation.validate_change(self, context, new, old, may_sign=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApprovalStrategy(RequestStrategy):
+class ApprovalStrategy(RequestStrategy, frozen=True, kw_only=True):
     """The approver's part: the conditions."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

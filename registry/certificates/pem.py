@@ -4,8 +4,9 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from cryptography.x509 import CertificateSigningRequest
@@ -27,8 +28,7 @@ class PemError(Exception):
     """What is wrong; the text is for clients."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """One block: what it holds, in DER."""
 
     type: str

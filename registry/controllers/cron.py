@@ -4,9 +4,10 @@ Five fields or a descriptor. Where both the day of the month and the day of the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from registry import durations
 
@@ -29,8 +30,7 @@ _YEARS = 5
 """How far to look: a schedule that is not due in that time never is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """A schedule that was read. `every` is in seconds, and counts alone if it is not 0."""
 
     fields: Sequence[frozenset[int]]

@@ -1,7 +1,8 @@
 """Daemon sets: one pod on each node that takes it. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry import objects
 from registry.controllers import pods, revisions, scheduling
@@ -63,16 +64,14 @@ def generation_hash(pod: Object) -> str:
     return str((pod["metadata"].get("labels") or {}).get(revisions.LABEL, ""))
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """The nodes on which pods are missing, and the pods to delete."""
 
     make: list[str] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """A daemon set, its pods by node, the nodes that it wants, and the hash of its template."""
 
     owner: Object

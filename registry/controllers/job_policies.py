@@ -1,16 +1,16 @@
 """What a job says of single pods: whose failure ends it, whose does not count, and which successes are enough. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.controllers import pods
 from registry.controllers.indexes import parse
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """The rule that a failed pod meets, and how that is told."""
 
     action: str

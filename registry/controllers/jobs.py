@@ -5,7 +5,8 @@ Must hold: no pod counts twice; what a job has said of its end once stays.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry.controllers import conditions, indexes, job_policies, pods
 from storage.stored_object import Object
@@ -35,8 +36,7 @@ def index_of(pod: Object) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-@dataclass(slots=True)
-class Count:
+class Count(Struct):
     """What a look at the pods of a job has found."""
 
     job: Object
@@ -111,8 +111,7 @@ def _counts_as_failed(job: Object) -> bool:
     return bool(job["spec"].get("podReplacementPolicy") != "Failed")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How a job ends."""
 
     kind: str

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from storage.stored_object import Object
 
@@ -22,8 +23,7 @@ _FINE = {
 }
 
 
-@dataclass(slots=True)
-class Remains:
+class Remains(Struct):
     """What a look at all that a namespace holds has found. `resources` are by `plural.group`."""
 
     resources: Counter[str] = field(default_factory=Counter)

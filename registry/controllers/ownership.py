@@ -5,9 +5,10 @@ an owner left only loses the references to those that are gone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from storage.stored_object import Object
@@ -17,8 +18,7 @@ Change = Callable[[Object], bool]
 """Changes an object in place; whether there was something to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """An object as far as its owners matter. `place` is a number that the graph's user understands."""
 
     uid: str
@@ -54,8 +54,7 @@ def node_of(obj: Object, place: int, key: str) -> Node:
     )
 
 
-@dataclass(slots=True)
-class Graph:
+class Graph(Struct):
     """Everything that was seen, by uid."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -101,8 +100,7 @@ class Fate(Enum):
     WAITING = "waits for its dependents"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What to do with an object: delete it in some way, or take references off it, or neither."""
 
     delete: str = ""

@@ -7,8 +7,9 @@ time before it starts, `simulate.aio-apiserver/run` the time that it runs before
 is that of containers that fail, 1 if it is not said.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry import durations
 from registry.core import pod_conditions
@@ -19,8 +20,7 @@ _ENDS = ("Succeeded", "Failed")
 _IMAGE_ID = "docker.io/library/simulated@sha256:" + "0" * 64
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What a pod's annotations say. Times are in seconds."""
 
     phase: str
@@ -46,8 +46,7 @@ def _duration(text: str) -> float:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(Struct, frozen=True):
     """A pod on a node, some seconds after it was first seen there."""
 
     pod: Object

@@ -1,7 +1,8 @@
 """What a deployment says of itself: its pods, whether enough of them work, and how its rollout goes. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.controllers import conditions
 from registry.controllers.pods import seconds
@@ -14,8 +15,7 @@ _PAUSED = "DeploymentPaused"
 _TIMED_OUT = "ProgressDeadlineExceeded"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """What is known of a deployment when its status is made."""
 
     deployment: Object

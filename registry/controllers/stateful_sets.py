@@ -6,7 +6,8 @@ number is not available; pods below the partition keep their revision.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry import objects
 from registry.controllers import pods, revisions
@@ -79,16 +80,14 @@ def pod_of(owner: Object, number: int, revision: Object) -> Object:
     return pod
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """What to do next: numbers of pods to make, with the revision of each, and pods to delete."""
 
     make: dict[int, str] = field(default_factory=dict)
     delete: list[Object] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """A set, its pods, and its two revisions by name: that of before and that of now."""
 
     owner: Object

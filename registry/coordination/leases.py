@@ -1,7 +1,6 @@
 """Leases: who holds something, until when."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -15,8 +14,7 @@ _COORDINATED = ("strategy", "preferredHolder")
 """Fields of a kind of election that is off: they stay where they are, and cannot be set."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeaseStrategy(Strategy):
+class LeaseStrategy(Strategy, frozen=True, kw_only=True):
     """Times need no rules: their types say all."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:

@@ -1,6 +1,6 @@
 """bindings and pods/binding: a pod gets its node, once and for all."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from registry import errors, preparation, rest
 from registry.admission.interface import Operation

@@ -1,7 +1,5 @@
 """Config maps: text and bytes by key."""
 
-from dataclasses import dataclass
-
 from registry.core import data
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
@@ -10,8 +8,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfigMapStrategy(Strategy):
+class ConfigMapStrategy(Strategy, frozen=True, kw_only=True):
     """Keys are unique over both kinds of data."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

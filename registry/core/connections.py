@@ -3,7 +3,7 @@
 Must hold: admission sees the options of every one, before anything is looked up.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from registry import errors, objects
 from registry.access import authorizer as access

@@ -1,7 +1,6 @@
 """Endpoints: the addresses behind a service, as older clients read and write them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -15,8 +14,7 @@ _CONTROLLER = "endpoint-controller"
 _ADDRESS_LISTS = ("addresses", "notReadyAddresses")
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointsStrategy(Strategy):
+class EndpointsStrategy(Strategy, frozen=True, kw_only=True):
     """Subsets of addresses that share ports; those that were stored once stay valid until somebody changes them."""
 
     def default(self, obj: Object) -> None:

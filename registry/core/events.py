@@ -5,7 +5,6 @@ change but the series. Events that say when they happened (`eventTime`) are of t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.fields import first, text
@@ -30,8 +29,7 @@ _FROZEN = (
 ).split()
 
 
-@dataclass(frozen=True, kw_only=True)
-class EventStrategy(Strategy):
+class EventStrategy(Strategy, frozen=True, kw_only=True):
     """is_strict: whether the rules of events.k8s.io hold, beyond those that all events keep."""
 
     allows_create_on_update: bool = True

@@ -1,7 +1,8 @@
 """Kubelets: where the one of a node listens, as its node says; flags say which of a node's addresses counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry import objects
 from registry.core.nodes import NODES
@@ -13,8 +14,7 @@ from registry.rest import Environment
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, slots=True)
-class Kubelet:
+class Kubelet(Struct, frozen=True):
     """A place that speaks HTTPS."""
 
     host: str

@@ -6,7 +6,6 @@ that are not given each has the default that follows from the others.
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -26,8 +25,7 @@ _MAX_MILLI_VALUE = (2**63 - 1) // 1000
 """Above it, ratios are made of whole amounts: thousandths would not fit 64 bits."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LimitRangeStrategy(Strategy):
+class LimitRangeStrategy(Strategy, frozen=True, kw_only=True):
     """An item for each type of object."""
 
     def default(self, obj: Object) -> None:

@@ -4,8 +4,6 @@ The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize c
 is in namespaces_deletion.py.
 """
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.fields import text
 from registry.kind import ALL_VERBS, Kind
@@ -22,8 +20,7 @@ _FINALIZERS = "spec.finalizers"
 _PHASE_DETAIL = "may only be '{}' if `deletionTimestamp` is {}empty"
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamespaceStrategy(Strategy):
+class NamespaceStrategy(Strategy, frozen=True, kw_only=True):
     """What a namespace begins with and keeps."""
 
     def default(self, obj: Object) -> None:
@@ -63,8 +60,7 @@ def _label(obj: Object) -> None:
     metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: metadata["name"]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamespaceStatusStrategy(StatusStrategy):
+class NamespaceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """The phase follows from the deletion; whoever ends namespaces reports conditions."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
@@ -84,8 +80,7 @@ class NamespaceStatusStrategy(StatusStrategy):
         return bool(objects.get(obj, _FINALIZERS))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamespaceFinalizeStrategy(NamespaceStrategy):
+class NamespaceFinalizeStrategy(NamespaceStrategy, frozen=True, kw_only=True):
     """/finalize: the one place where the finalizers of the spec change."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

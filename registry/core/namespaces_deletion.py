@@ -6,7 +6,8 @@ was made in its place meanwhile.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec.structs import asdict, replace
 
 from registry import errors, objects
 from registry.admission.interface import Operation
@@ -23,8 +24,7 @@ from storage.interface import Preconditions, Update
 from storage.stored_object import Object, StoredObject
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamespaceStore(Store):
+class NamespaceStore(Store, frozen=True, kw_only=True):
     """Namespaces, which end in two steps."""
 
     async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
@@ -117,6 +117,6 @@ def paths(stores: Mapping[str, Store]) -> dict[str, RESTStorage]:
     """The paths of namespaces that are not those of every kind."""
     namespaces = stores[NAMESPACES.plural]
     return {
-        NAMESPACES.plural: NamespaceStore(**vars(namespaces)),
+        NAMESPACES.plural: NamespaceStore(**asdict(namespaces)),
         f"{NAMESPACES.plural}/finalize": FinalizeREST(namespaces),
     }

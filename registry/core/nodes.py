@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -32,8 +31,7 @@ _SET_ONCE = 'node updates may not change {} except from "" to valid'
 _ONE_SOURCE = "exactly one reference subfield must be non-nil"
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeStrategy(Strategy):
+class NodeStrategy(Strategy, frozen=True, kw_only=True):
     """A node may bring its whole status when it is made; later only /status changes it."""
 
     def default(self, obj: Object) -> None:
@@ -77,8 +75,7 @@ class NodeStrategy(Strategy):
         return self.warnings_on_create(context, new)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeStatusStrategy(StatusStrategy):
+class NodeStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What the kubelet reports."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

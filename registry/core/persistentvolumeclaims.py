@@ -1,7 +1,6 @@
 """Persistent volume claims: what storage a pod needs. One that is bound may still grow and change its attributes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -31,8 +30,7 @@ _SIZE = "spec.resources.requests.storage"
 _ZERO = quantity.parse("0")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PersistentVolumeClaimStrategy(Strategy):
+class PersistentVolumeClaimStrategy(Strategy, frozen=True, kw_only=True):
     """`dataSource` and `dataSourceRef` say the same unless another namespace is meant."""
 
     def default(self, obj: Object) -> None:
@@ -76,8 +74,7 @@ class PersistentVolumeClaimStrategy(Strategy):
         return self.warnings_on_create(context, new)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PersistentVolumeClaimStatusStrategy(StatusStrategy):
+class PersistentVolumeClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What the controllers have made of the claim."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

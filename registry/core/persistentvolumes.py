@@ -1,7 +1,6 @@
 """Persistent volumes: pieces of storage in the cluster, bound to claims."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -45,8 +44,7 @@ _NEWER_LABELS = {
 _SECRET = "controllerExpandSecretRef"  # noqa: S105 - the name of a field
 
 
-@dataclass(frozen=True, kw_only=True)
-class PersistentVolumeStrategy(Strategy):
+class PersistentVolumeStrategy(Strategy, frozen=True, kw_only=True):
     """Where the data is never changes."""
 
     def default(self, obj: Object) -> None:
@@ -100,8 +98,7 @@ class PersistentVolumeStrategy(Strategy):
         return self.warnings_on_create(context, new)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PersistentVolumeStatusStrategy(StatusStrategy):
+class PersistentVolumeStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """When the phase changed is known even when nobody says."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

@@ -1,7 +1,6 @@
 """Pods: they begin Pending, end by degrees once they are on a node, and carry a generation of their spec."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from registry import objects
 from registry.core import app_armor, pod_resources, pod_spec, pod_warnings
@@ -24,8 +23,7 @@ _GATED = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class PodStrategy(Strategy):
+class PodStrategy(Strategy, frozen=True, kw_only=True):
     """What a pod begins with, and how long it may take to end."""
 
     def default(self, obj: Object) -> None:

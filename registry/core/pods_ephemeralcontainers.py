@@ -1,7 +1,5 @@
 """pods/ephemeralcontainers: containers that somebody adds to a pod that runs, to look inside."""
 
-from dataclasses import dataclass
-
 from registry.core.pods import PodStrategy
 from registry.core.pods_validation import ephemeral_containers
 from registry.strategy import StrategyContext, keep_metadata
@@ -11,8 +9,7 @@ from storage.stored_object import Object
 _MEMBER = "ephemeralContainers"
 
 
-@dataclass(frozen=True, kw_only=True)
-class EphemeralContainersStrategy(PodStrategy):
+class EphemeralContainersStrategy(PodStrategy, frozen=True, kw_only=True):
     """Nothing else changes."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

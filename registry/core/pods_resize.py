@@ -1,7 +1,6 @@
 """pods/resize: other amounts of processors and memory for a pod that runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from registry.core.pods import PodStrategy
 from registry.core.pods_validation import resizing
@@ -13,8 +12,7 @@ _CONTAINERS = ("containers", "initContainers")
 _MEMBERS = ("resources", "resizePolicy")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResizeStrategy(PodStrategy):
+class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
     """Only resources change. What moves, renames, adds or removes containers is left for the rules to refuse."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

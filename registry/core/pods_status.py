@@ -1,7 +1,6 @@
 """pods/status: what a kubelet reports of a pod."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any
 
 from registry.core.pods_validation import options_for, status
@@ -11,8 +10,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class PodStatusStrategy(StatusStrategy):
+class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What a kubelet reports; what it forgets to report stays."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

@@ -1,7 +1,5 @@
 """Pod templates: a template of pods by itself."""
 
-from dataclasses import dataclass
-
 from registry.core import pod_spec, pod_warnings
 from registry.core.pods_validation import validate_pod_template
 from registry.kind import Kind
@@ -10,8 +8,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class PodTemplateStrategy(Strategy):
+class PodTemplateStrategy(Strategy, frozen=True, kw_only=True):
     """The template is all that there is."""
 
     def default(self, obj: Object) -> None:

@@ -1,7 +1,6 @@
 """What controllers of pods have in common: a selector that selects what the template makes, for ever the same."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -109,8 +108,7 @@ def warnings_on_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[s
     return pod_warnings.template_warnings(new["spec"]["template"], "spec.template")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplicasStatusStrategy(StatusStrategy):
+class ReplicasStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What the controller of a replica set or replication controller counts adds up."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """Replication controllers: they select and are labelled by what their template says, unless they say otherwise."""
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.core import pod_spec, replicated
 from registry.fields import count
@@ -12,8 +10,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplicationControllerStrategy(Strategy):
+class ReplicationControllerStrategy(Strategy, frozen=True, kw_only=True):
     """The labels of the template are what everything else begins with."""
 
     def default(self, obj: Object) -> None:

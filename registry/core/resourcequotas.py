@@ -1,7 +1,6 @@
 """Resource quotas: how much of what a namespace may use. Here are the rules for the quotas; admission applies them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -38,8 +37,7 @@ _COMPARED = ("cpu", "memory", "storage", "ephemeral-storage")
 """Resources of which requests had better not be allowed more than limits."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceQuotaStrategy(Strategy):
+class ResourceQuotaStrategy(Strategy, frozen=True, kw_only=True):
     """Amounts are whole where things are counted; scopes never change."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -72,8 +70,7 @@ def _compare(hard: Mapping[str, str], name: str) -> list[str]:
     return [f"ResourceQuota {requests} ({request}) should be less than {limits} ({limit})"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceQuotaStatusStrategy(StatusStrategy):
+class ResourceQuotaStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What the quota limits now, and what is used of it."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

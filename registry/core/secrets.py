@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import orjson
 
@@ -34,8 +33,7 @@ _BASIC_AUTH = "kubernetes.io/basic-auth"
 _BASIC_AUTH_KEYS = ("username", "password")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SecretStrategy(Strategy):
+class SecretStrategy(Strategy, frozen=True, kw_only=True):
     """The type says which keys there must be, and never changes."""
 
     def default(self, obj: Object) -> None:

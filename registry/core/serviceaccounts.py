@@ -1,7 +1,5 @@
 """Service accounts: identities for pods. Their tokens are another file's."""
 
-from dataclasses import dataclass
-
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
 from registry.validation.field import FieldError
@@ -14,8 +12,7 @@ _DEPRECATED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceAccountStrategy(Strategy):
+class ServiceAccountStrategy(Strategy, frozen=True, kw_only=True):
     """References to secrets keep nothing but names."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:

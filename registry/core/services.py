@@ -3,8 +3,6 @@
 Addresses and node ports come from registry/core/allocation: what is here is pure.
 """
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.core import service_changes, service_types, service_validation, service_warnings
 from registry.core.service_types import CLUSTER_IP, LOAD_BALANCER
@@ -26,8 +24,7 @@ def _default_status(service: Object) -> None:
             entry.setdefault("ipMode", "VIP")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceStrategy(Strategy):
+class ServiceStrategy(Strategy, frozen=True, kw_only=True):
     """What a type needs is filled in; what it does not have goes when the type changes."""
 
     def default(self, obj: Object) -> None:
@@ -78,8 +75,7 @@ def _default_affinity(spec: Object) -> None:
         spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_SECONDS}}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceStatusStrategy(StatusStrategy):
+class ServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What is said of load balancers."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -5,8 +5,9 @@ The sources are those of pods; where a persistent volume wants more of one, the 
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from registry.core.pods_validation import affinity, rules, volume_sources
 from registry.core.pods_validation.options import PodOptions

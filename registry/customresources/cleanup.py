@@ -6,7 +6,8 @@ tried again; finalizers of others keep the definition, with its objects gone.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from registry import errors
 from registry.access.users import UserInfo

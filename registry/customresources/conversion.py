@@ -7,8 +7,9 @@ annotations.
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.customresources import conversion_rules
 from registry.customresources.definition import Definition
@@ -36,8 +37,7 @@ def restored(definition: Definition, types: Types, value: Object) -> tuple[str, 
     return version, types[version].restore(value)
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookTranslation:
+class WebhookTranslation(Struct, frozen=True):
     """Translation between one version and the stored one through a webhook."""
 
     definition: Definition

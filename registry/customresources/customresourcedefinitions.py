@@ -1,6 +1,5 @@
 """CustomResourceDefinitions: what clients define."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from registry.deferred import Deferred
@@ -20,8 +19,7 @@ GROUP = "apiextensions.k8s.io"
 _WEBHOOK_PORT = 443
 
 
-@dataclass(frozen=True, kw_only=True)
-class DefinitionStrategy(Strategy):
+class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of definitions. Their status is made by the server, but for the versions that are stored."""
 
     has_status: bool = True
@@ -66,8 +64,7 @@ class DefinitionStrategy(Strategy):
         return definition_rules.format_warnings(new, old)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DefinitionStatusStrategy(Strategy):
+class DefinitionStatusStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of /status: nothing of the spec changes."""
 
     allows_unconditional_update: bool = False

@@ -5,8 +5,9 @@ members are not followed into, because the server completes each default by itse
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry import objects
 from registry.customresources import rules
@@ -27,8 +28,7 @@ _TYPE = {"apiVersion": "validation/v1", "kind": "Validation"}
 _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultRules:
+class DefaultRules(Struct, frozen=True):
     """`demands_pruned`: a default may say nothing that its schema does not know."""
 
     metadata: MetadataType

@@ -7,10 +7,10 @@ without its versions.
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from registry.customresources import conditions, naming, versions
 from registry.schema.model import Schema
@@ -20,8 +20,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that keeps a definition until its objects are gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One version, as the definition has it but for its schema."""
 
     name: str
@@ -41,8 +40,7 @@ class Version:
         return self.subresources.get("scale")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class Definition(Struct, frozen=True, kw_only=True):
     """A definition at a revision. `versions` are in its order; `digest` changes with what storage depends on."""
 
     stored: StoredObject

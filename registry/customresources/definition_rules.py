@@ -4,9 +4,10 @@ Pure. Must hold: an update does not demand more of a definition than it met befo
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.customresources import (
     approval,
@@ -40,8 +41,7 @@ from storage.stored_object import Object
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Demands:
+class _Demands(Struct, frozen=True, kw_only=True):
     """What is demanded of a definition; `before` is the spec that it replaces."""
 
     schemas: Demands = field(default_factory=Demands)

@@ -4,7 +4,7 @@ Must hold: the first request to delete a definition does no more than mark it an
 cleanup, whatever grace it asks for; later ones go the way of all objects.
 """
 
-from dataclasses import dataclass, fields, replace
+from msgspec.structs import asdict, replace
 
 from registry import errors
 from registry.admission.interface import Operation
@@ -24,13 +24,12 @@ _PENDING = conditions.condition(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DefinitionStore(Store):
+class DefinitionStore(Store, frozen=True, kw_only=True):
     """A Store that marks before it deletes."""
 
     @classmethod
     def of(cls, store: Store) -> "DefinitionStore":
-        return cls(**{field.name: getattr(store, field.name) for field in fields(store)})
+        return cls(**asdict(store))
 
     async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
         present = await self.get(request, name)

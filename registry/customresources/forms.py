@@ -5,7 +5,8 @@ version does not know goes when the object is written, not before.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.customresources import versioned_storage
 from registry.customresources.conversion import Types, WebhookTranslation
@@ -16,8 +17,7 @@ from registry.webhook_calls import CallWebhook
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, slots=True)
-class CustomForm:
+class CustomForm(Struct, frozen=True):
     """One version, of objects whose hub is in version `hub_version`. Without a webhook, versions differ by name."""
 
     definition: Definition

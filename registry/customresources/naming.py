@@ -5,8 +5,9 @@ that a definition has stays its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.conditions import Condition
 from registry.customresources import conditions
@@ -26,8 +27,7 @@ _NO_CONFLICTS = conditions.condition(
 _FIELDS = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(Struct, frozen=True):
     """The outcome: the names that are accepted now, and the two conditions that follow."""
 
     accepted: dict[str, Any]
@@ -35,8 +35,7 @@ class Naming:
     established: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """The words that the definitions of a group have been given, its own included."""
 
     resources: frozenset[str]

@@ -5,8 +5,9 @@ does not change as wrong as it was.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from registry.customresources import scale_rules
 from registry.deferred import Deferred
@@ -41,8 +42,7 @@ def _ignore(_warning: str) -> None:
     """A new object has broken nothing before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectRules:
+class ObjectRules(Struct, frozen=True, kw_only=True):
     """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it."""
 
     type: CustomType

@@ -6,8 +6,10 @@ reading a schema; offers of one state of a definition share their storage.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry import errors
 from registry.admission.interface import Admission, Attributes, Operation
@@ -35,8 +37,7 @@ from storage.stored_object import Object
 _TERMINATING = "create not allowed while custom resource definition is terminating"
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """`versions` are the served ones, the preferred first. What is not established is served, but not told of."""
 
     definition: Definition
@@ -49,8 +50,7 @@ class Offer:
         return self.definition.is_established
 
 
-@dataclass(frozen=True, slots=True)
-class _NothingNew:
+class _NothingNew(Struct, frozen=True):
     """The admission of a resource whose definition is being deleted."""
 
     chain: Admission

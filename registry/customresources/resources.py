@@ -6,7 +6,8 @@ who use it have had time to finish; what was opened is closed.
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.customresources import offers, versioned_storage
 from registry.customresources.definition import Definition, SchemaSource
@@ -27,8 +28,7 @@ Retire = Callable[[Resource], Storage | None]
 """Lets go of the storage of a resource, so that the next use makes another: StorageFactory.retire."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """What belongs to one state of a definition."""
 
     uid: str

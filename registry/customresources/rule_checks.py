@@ -3,7 +3,7 @@
 Must hold: places below come before the place itself; what costs too much is said once for the rule and once for all.
 """
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from registry.cel import names
 from registry.cel.schema_types import Declared, declared
@@ -22,8 +22,7 @@ _NO_TYPE = (
 _CORRELATED_MAPS = (None, "granular", "atomic")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A schema in its surroundings. `times`: how often its value can be there; `uncorrelated`: since which place up
     the parts of old and new objects do not correspond; `declared`: its type, once somebody up has rules."""
 
@@ -35,8 +34,7 @@ class _Place:
     uncorrelated: str = ""
 
 
-@dataclass(slots=True)
-class RuleChecks:
+class RuleChecks(Struct):
     """Looks through one schema. `measures` whether single rules may cost too much."""
 
     measures: bool

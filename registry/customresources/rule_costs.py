@@ -3,8 +3,9 @@
 The limits are kube-apiserver's: one rule, and all rules of a schema together.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.cel.sizes import HUGE
 from registry.schema.model import Schema
@@ -45,8 +46,7 @@ def excess(what: str, cost: int, limit: int) -> str:
     return f"{what} exceeds budget by factor of {shown} {_ADVICE}"
 
 
-@dataclass(slots=True)
-class Total:
+class Total(Struct):
     """The costs of all rules of a schema, and the greatest of them by their places."""
 
     cost: int = 0

@@ -6,8 +6,9 @@ may be as wrong as it was, and is only warned of; messages are kube-apiserver's.
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.cel import names
 from registry.cel.conversion import Convert, converter
@@ -35,8 +36,7 @@ class _Finished(Exception):
     """The budget is used up, or a rule was too expensive: nothing more is evaluated."""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """What has been found; `warnings` are of what was wrong before."""
 
     errors: list[FieldError] = field(default_factory=list)
@@ -44,8 +44,7 @@ class Outcome:
     budget: int = _BUDGET
 
 
-@dataclass(frozen=True, slots=True)
-class _Where:
+class _Where(Struct, frozen=True):
     """A value in its surroundings: its path, and what corresponds to it, or else to something above it, in the old
     object."""
 

@@ -4,8 +4,9 @@ Must hold: what does not compile is kept with its mistake; nothing else of a sch
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.cel import estimates, types
 from registry.cel.environment import Environment, Program
@@ -21,8 +22,7 @@ SELF, OLD_SELF = "self", "oldSelf"
 Rule = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """A rule. `mistake` and `message_mistake` are why a program is missing."""
 
     rule: Rule

@@ -5,8 +5,10 @@ with the schema. Must hold: the mistakes of the schemas come before those of the
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry.customresources import field_paths, inner_form
 from registry.schema.model import Schema
@@ -28,8 +30,7 @@ _RULES = "x-kubernetes-validations"
 _ATOMIC_IN_SET = "must be atomic as item of a list with x-kubernetes-list-type=set"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
+class Demands(Struct, frozen=True, kw_only=True):
     """What is demanded of a schema; an update does not demand what the definition did not meet before."""
 
     valid_types: bool = True
@@ -37,8 +38,7 @@ class Demands:
     sound_keys: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where in a schema one stands: why defaults are forbidden there, and whether metadata is around."""
 
     no_defaults_because: str = ""

@@ -5,8 +5,9 @@ version.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.schema.model import Schema
 from storage.stored_object import Object
@@ -16,8 +17,7 @@ _SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFiel
 Version = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SpecView:
+class SpecView(Struct, frozen=True):
     """A spec. `shared` holds what is the same for all versions, by its name in a version."""
 
     spec: Object

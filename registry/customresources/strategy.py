@@ -3,7 +3,6 @@
 Must hold: a strategy knows one version; its rules see objects as that version has them.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from registry.customresources import object_rules
@@ -14,8 +13,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class CustomStrategy(Strategy):
+class CustomStrategy(Strategy, frozen=True, kw_only=True):
     """The behaviour of the resource itself."""
 
     rules: ObjectRules
@@ -40,8 +38,7 @@ class CustomStrategy(Strategy):
         return object_rules.finalizer_warnings(new, old)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CustomStatusStrategy(Strategy):
+class CustomStatusStrategy(Strategy, frozen=True, kw_only=True):
     """The behaviour of /status: nothing but the status changes."""
 
     rules: ObjectRules

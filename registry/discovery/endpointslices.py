@@ -1,7 +1,6 @@
 """Endpoint slices: parts of the addresses behind a service, of one type and with the same ports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -23,8 +22,7 @@ _MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 _CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointSliceStrategy(Strategy):
+class EndpointSliceStrategy(Strategy, frozen=True, kw_only=True):
     """Labels count as content. Endpoints that were stored once stay valid as long as nobody changes them."""
 
     def default(self, obj: Object) -> None:

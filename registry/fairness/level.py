@@ -7,9 +7,10 @@ Must hold: an object that contradicts itself is no level.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
+
+from msgspec import Struct
 
 from registry import objects
 from registry.fairness import dealing, time_spent
@@ -26,8 +27,7 @@ _WIDEST_SHARE = 0.15
 """Of a level's seats, that one request may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelConfig:
+class LevelConfig(Struct, frozen=True, kw_only=True):
     """What a PriorityLevelConfiguration says. queuing: None where what is too much is refused."""
 
     name: str
@@ -65,8 +65,7 @@ def _queuing(queuing: Mapping[str, Any]) -> Queuing:
     return Queuing(queuing["queues"], queuing["handSize"], queuing["queueLengthLimit"])
 
 
-@dataclass(slots=True)
-class Demand:
+class Demand(Struct):
     """How many seats a level could have used, lately."""
 
     latest: Statistics = time_spent.NOTHING

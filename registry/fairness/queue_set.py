@@ -17,9 +17,10 @@ emptied first.
 
 from asyncio import Future
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from registry.fairness.alarms import Alarms
 from registry.fairness.tickets import SERVICE_SECONDS, Queue, Ticket, Work
@@ -42,8 +43,7 @@ class Refusal(Enum):
     TOO_LATE = "time-out"
 
 
-@dataclass(frozen=True, slots=True)
-class Queuing:
+class Queuing(Struct, frozen=True):
     """How requests wait."""
 
     queues: int

@@ -1,8 +1,9 @@
 """Tickets: requests as flow control sees them, the work that they are, and the queues in which they wait."""
 
 from asyncio import Future
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from registry.fairness.lanes import Lane
@@ -11,8 +12,7 @@ SERVICE_SECONDS = 0.003
 """How long a request is taken to need before anybody knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """How many seats a request takes.
 
     `initial` while it is served, `final` for `seconds` afterwards, when the watchers of what it wrote are told.

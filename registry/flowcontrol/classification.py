@@ -6,9 +6,10 @@ there without their objects.
 """
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from registry import objects
 from registry.access.authorizer import Attributes
@@ -30,8 +31,7 @@ class Flow(NamedTuple):
     level_uid: str
 
 
-@dataclass(frozen=True, slots=True)
-class FlowSchema:
+class FlowSchema(Struct, frozen=True):
     """What a FlowSchema object says. `rules` are those of its spec as they are; `distinguisher` is how it tells flows
     apart: ByUser, ByNamespace, or not at all."""
 

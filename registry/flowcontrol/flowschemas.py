@@ -1,7 +1,6 @@
 """Flow schemas: which requests fall under which priority level."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.flowcontrol import flow_rules, mandatory
@@ -18,8 +17,7 @@ _HIGHEST_PRECEDENCE = 10_000
 _DISTINGUISHERS = ("ByNamespace", "ByUser")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlowSchemaStrategy(Strategy):
+class FlowSchemaStrategy(Strategy, frozen=True, kw_only=True):
     """The schemas that there must be are as they must be."""
 
     def default(self, obj: Object) -> None:

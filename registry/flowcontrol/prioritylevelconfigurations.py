@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.flowcontrol import mandatory
@@ -26,8 +25,7 @@ _ROUND_TRIP = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 """An annotation that only an older version has."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PriorityLevelStrategy(Strategy):
+class PriorityLevelStrategy(Strategy, frozen=True, kw_only=True):
     """The levels that there must be are as they must be, but for how much the exempt one lends."""
 
     def default(self, obj: Object) -> None:

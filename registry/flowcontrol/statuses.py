@@ -1,7 +1,5 @@
 """The status of flow schemas and priority levels: conditions."""
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import field
@@ -9,8 +7,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlowControlStatusStrategy(StatusStrategy):
+class FlowControlStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What is known of it."""
 
     keeps_metadata: bool = True

@@ -5,8 +5,9 @@ when grace is over and the last finalizer is off. Must hold: the decision is mad
 first look only tells which road to take); admission sees that state too; a second deletion never makes grace longer.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from registry import errors, preparation
 from registry.admission.interface import Operation

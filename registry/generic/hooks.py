@@ -5,8 +5,9 @@ Must hold: what was taken for a write is given back when the write fails, and ke
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from registry import errors
 from registry.rest import Request
@@ -46,8 +47,7 @@ with it. Takes the request, the subresource, the object and what it was; the str
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hooks:
+class Hooks(Struct, frozen=True, kw_only=True):
     """What a kind does besides: before its objects are validated, and when a write has taken effect.
 
     The after_* hooks never run on a dry run.

@@ -5,8 +5,9 @@ Must hold: every StorageError becomes a StatusError with the original as its cau
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from registry import errors
 from registry.names import GroupResource
@@ -18,8 +19,7 @@ T = TypeVar("T")
 _RETRY_AFTER = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """What was tried, for the message."""
 
     resource: GroupResource

@@ -6,7 +6,9 @@ paths of a Kind, in all versions, share one Store, and so one cache.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from registry.admission.forms import forms_of
 from registry.generic.field_managers import field_managers
@@ -29,8 +31,7 @@ def _no_extras(_stores: Mapping[str, Store], _environment: Environment) -> Mappi
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindsProvider:
+class KindsProvider(Struct, frozen=True, kw_only=True):
     """A group. `versions` are in order of preference."""
 
     group: str

@@ -5,8 +5,10 @@ admission sees Scales on this path, never the parent; nothing of the parent but 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry import errors, objects
 from registry.admission.interface import Admission, Attributes, Operation
@@ -136,8 +138,7 @@ class ScaleREST:
         return version
 
 
-@dataclass(frozen=True, slots=True)
-class _ScaleAdmission:
+class _ScaleAdmission(Struct, frozen=True):
     """The parent's admission as this path has it: Scales to look at, and nothing to mutate in the parent."""
 
     chain: Admission

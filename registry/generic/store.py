@@ -8,8 +8,10 @@ walks the same road and stops before the write.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from registry import errors, owner_references, preparation, rest
 from registry.access.always import AlwaysAllow
@@ -55,8 +57,7 @@ def _as_it_is(obj: Object) -> Object:
     return dict(obj)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Store:
+class Store(Struct, frozen=True, kw_only=True):
     """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
 
     canonical: the one form of a hub object, as it is printed; what is stored is always in it. managers: who looks after

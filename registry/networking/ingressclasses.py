@@ -1,7 +1,6 @@
 """Ingress classes: which controller makes ingresses of this class work, and with what parameters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -18,8 +17,7 @@ _LONGEST_CONTROLLER = 250
 _SCOPES = ("Cluster", "Namespace")
 
 
-@dataclass(frozen=True, kw_only=True)
-class IngressClassStrategy(Strategy):
+class IngressClassStrategy(Strategy, frozen=True, kw_only=True):
     """The controller stays."""
 
     def default(self, obj: Object) -> None:

@@ -1,7 +1,6 @@
 """Ingresses: which requests from outside, by host and path, go to which service."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -22,8 +21,7 @@ _BAD_PARTS = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_ENDS = ("/..", "/.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class IngressStrategy(Strategy):
+class IngressStrategy(Strategy, frozen=True, kw_only=True):
     """Old objects keep the secret names, and the paths of wildcard hosts, that are refused in new ones."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -40,8 +38,7 @@ class IngressStrategy(Strategy):
         return [f"annotation {quote(CLASS_ANNOTATION)} is deprecated, please use 'spec.ingressClassName' instead"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class IngressStatusStrategy(StatusStrategy):
+class IngressStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """Where requests from outside arrive."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

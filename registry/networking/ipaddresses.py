@@ -1,7 +1,6 @@
 """IP addresses: who holds an address of the cluster. The name is the address, so that nobody else can have it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -14,8 +13,7 @@ from storage.stored_object import Object
 _PARENT = "spec.parentRef"
 
 
-@dataclass(frozen=True, kw_only=True)
-class IPAddressStrategy(Strategy):
+class IPAddressStrategy(Strategy, frozen=True, kw_only=True):
     """It belongs to one object for ever."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

@@ -1,7 +1,6 @@
 """Network policies: what traffic pods may have, with whom, on which ports."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -15,8 +14,7 @@ _DIRECTIONS = (("ingress", "from"), ("egress", "to"))
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
 
-@dataclass(frozen=True, kw_only=True)
-class NetworkPolicyStrategy(Strategy):
+class NetworkPolicyStrategy(Strategy, frozen=True, kw_only=True):
     """Blocks that an old object has are taken again, however they are written."""
 
     def default(self, obj: Object) -> None:

@@ -1,7 +1,6 @@
 """Service CIDRs: the blocks that services have their addresses from: one, or one of each IP family."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from registry import objects
 from registry.kind import Kind
@@ -14,8 +13,7 @@ _PATH = "spec.cidrs"
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceCIDRStrategy(Strategy):
+class ServiceCIDRStrategy(Strategy, frozen=True, kw_only=True):
     """A second family may be added; nothing else ever changes."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

@@ -1,7 +1,6 @@
 """Runtime classes: with what containers of a pod are run, what that costs, and where it is possible."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.core.pods_validation import resources, scheduling
@@ -16,8 +15,7 @@ from storage.stored_object import Object
 _TOLERATION_KEYS = ("key", "operator", "value", "effect")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuntimeClassStrategy(Strategy):
+class RuntimeClassStrategy(Strategy, frozen=True, kw_only=True):
     """The handler stays."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

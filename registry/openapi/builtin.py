@@ -1,7 +1,8 @@
 """The sources of built-in group versions: what is served of each, and that it is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.openapi.builtin_routes import MEDIA_TYPES, Resource, routes_of
 from registry.openapi.routes import META, Head, OwnSchemas, Route, answers
@@ -9,8 +10,7 @@ from registry.openapi.routes import META, Head, OwnSchemas, Route, answers
 TITLE = "Kubernetes"
 
 
-@dataclass(frozen=True, eq=False)
-class GroupVersion:
+class GroupVersion(Struct, frozen=True, eq=False):
     """The source of a built-in group version."""
 
     group: str

@@ -4,7 +4,9 @@ Pure. Must hold: what a resource cannot do has no route; ids, descriptions and o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry.names import GroupVersionKind
 from registry.openapi import connections, parameters
@@ -32,8 +34,7 @@ _LIST_WORDS = "deprecated: use the 'watch' parameter with a list operation inste
 _ITEM_WORDS = f"{_LIST_WORDS}, filtered to a single item with the 'fieldSelector' parameter."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """What is served at one path of a group version (`deployments`, `deployments/scale`).
 
     kind: that of the resource in whose path it stands. object_kind, definition: what it takes and gives itself.
@@ -52,8 +53,7 @@ class Resource:
         return self.path.partition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A path at which a resource is: below which names, and what this adds to ids."""
 
     path: str
@@ -79,8 +79,7 @@ def routes_of(root: str, group: str, resource: Resource) -> list[Route]:
     return list(writer.routes(whole, item, everywhere))
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(Struct, frozen=True):
     """Writes the routes of one resource."""
 
     root: str

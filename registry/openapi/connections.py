@@ -4,7 +4,8 @@ Facts by group and path. Must hold: only what is served is published, whatever s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.openapi import parameters
 from registry.openapi.routes import Parameter
@@ -13,8 +14,7 @@ _STREAMS = ("GET", "POST")
 _PROXIED = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Struct, frozen=True):
     """What a client is connected to: the kind of its options, the methods that connect, whether more path follows."""
 
     kind: str
@@ -22,8 +22,7 @@ class Connection:
     has_path: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What is read as it is: the kind of its options, and the types that come before those of objects."""
 
     options: str

@@ -5,7 +5,8 @@ the document is written. Must hold: two group versions with the same key have th
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.names import GroupVersionKind
 from registry.openapi import custom_schemas, parameters
@@ -29,8 +30,7 @@ _PATCH_TYPES = ("application/json-patch+json", "application/merge-patch+json", "
 _SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomResource:
+class CustomResource(Struct, frozen=True, kw_only=True):
     """What clients have defined: one resource in one version.
 
     schema: reads its structural schema; None is any object. digest: changes with all that is published of it.
@@ -48,8 +48,7 @@ class CustomResource:
     selectable_fields: Sequence[str] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class CustomGroupVersion:
+class CustomGroupVersion(Struct, frozen=True, eq=False):
     """The source of a group version of custom resources."""
 
     group: str
@@ -95,8 +94,7 @@ class CustomGroupVersion:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Action:
+class _Action(Struct, frozen=True):
     """What one method does: its verb, and the words of its id."""
 
     method: str
@@ -117,8 +115,7 @@ _CODES = {"post": (200, 202, 201), "delete": (200, 202), "put": (200, 201)}
 _TAKES_ARTICLE = (_CREATE, _DELETE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(Struct, frozen=True):
     """Writes the routes of one resource."""
 
     group_version: CustomGroupVersion

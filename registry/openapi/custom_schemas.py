@@ -5,8 +5,9 @@ the members of what keeps unknown fields, defaults. Must hold: the schema that c
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.names import GroupVersionKind
 from registry.openapi.routes import META, OwnSchemas
@@ -40,8 +41,7 @@ _NOT_IN_VERSION2 = ("allOf", "oneOf", "anyOf", "not", "nullable", "default")
 Change = Callable[[dict[str, Any]], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class Shape(Struct, frozen=True, kw_only=True):
     """What a custom resource looks like."""
 
     kind: GroupVersionKind

@@ -1,7 +1,8 @@
 """The sources that are no group version: /api, /apis, each group, and what clients find outside of the APIs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.openapi.builtin import TITLE, discovery_route
 from registry.openapi.routes import Head, OwnSchemas, Response, Route, answers
@@ -9,8 +10,7 @@ from registry.openapi.routes import Head, OwnSchemas, Response, Route, answers
 _JSON = ("application/json",)
 
 
-@dataclass(frozen=True, eq=False)
-class Root:
+class Root(Struct, frozen=True, eq=False):
     """One path that is told of by itself."""
 
     path: str

@@ -5,8 +5,9 @@ Types are named by their definitions. Must hold: a route says all that both vers
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from registry.names import GroupVersionKind
 from registry.schema.definitions import Schema
@@ -20,8 +21,7 @@ STATUS = f"{META}.Status"
 WATCH_EVENT = f"{META}.WatchEvent"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A part of the path, or an option of the query."""
 
     name: str
@@ -30,16 +30,14 @@ class Parameter:
     is_in_path: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """An answer; without a definition it is text."""
 
     description: str
     definition: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """One method of one path. `kind` and `action` become the extensions by which clients find operations.
 
     operation: the id without group and version. body: a definition; empty when nothing is read.
@@ -59,16 +57,14 @@ class Route:
     kind: GroupVersionKind | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OwnSchemas:
+class OwnSchemas(Struct, frozen=True):
     """The definitions that a source brings itself, in the form of each version."""
 
     version2: Mapping[str, Schema] = field(default_factory=dict)
     version3: Mapping[str, Schema] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What a version 3 document says of itself."""
 
     title: str

@@ -4,7 +4,7 @@ Pure. Must hold: what the schema does not know is an error with Go's words, beca
 value for what it is not.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from registry.errors import StatusError
 from registry.quoting import quote
@@ -14,8 +14,7 @@ _GO_KINDS = {Kind.MAP: "map", Kind.LIST: "slice", Kind.BYTES: "slice", Kind.STRI
 _RETAIN_KEYS = "retainKeys"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """How one member is merged. `node` is the type of the object, or that of the list's elements."""
 
     node: Node

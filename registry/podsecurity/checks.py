@@ -5,9 +5,10 @@ and the detail. Pure. Must hold: rows of a level are in the order of their names
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from registry.podsecurity import baseline, restricted
 from registry.podsecurity.findings import Check, Finding
@@ -16,8 +17,7 @@ from registry.podsecurity.policies import BASELINE, PRIVILEGED, RESTRICTED, Stan
 Spec = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """`forms` are the check by the minor from which it has that form; from the first on it replaces another check."""
 
     name: str

@@ -1,14 +1,14 @@
 """What checks find, and the words that they share. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 Spec = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Why a pod is refused."""
 
     reason: str

@@ -6,8 +6,9 @@ be read still make a policy: the strictest one to enforce, none to warn of.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from registry.validation import field as fields
 from registry.validation.field import FieldError
@@ -41,8 +42,7 @@ class Standard(NamedTuple):
         return self == other or self.level == other.level == PRIVILEGED
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What is refused (enforce), and what is told (warn; audit, in the audit log)."""
 
     enforce: Standard = field(default_factory=Standard)

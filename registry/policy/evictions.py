@@ -7,7 +7,8 @@ Must hold: a budget is charged before the pod is marked, on the budget's newest 
 is done to that state only.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry import errors, preparation, rest
 from registry.admission.interface import Chain, Operation
@@ -45,8 +46,7 @@ _CONDITION = {
 _SUBJECT = GroupResource("", "Pod")
 
 
-@dataclass(frozen=True, slots=True)
-class _Eviction:
+class _Eviction(Struct, frozen=True):
     """One request: who asks, and how the pod is to be deleted."""
 
     request: Request

@@ -1,7 +1,6 @@
 """Pod disruption budgets: how many of some pods stay when pods are evicted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -14,8 +13,7 @@ _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PodDisruptionBudgetStrategy(Strategy):
+class PodDisruptionBudgetStrategy(Strategy, frozen=True, kw_only=True):
     """Values of selectors that no label can have stay where they were before."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -43,8 +41,7 @@ def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any]) -> list[Fiel
     return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class PodDisruptionBudgetStatusStrategy(StatusStrategy):
+class PodDisruptionBudgetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """How many pods there are, and how many may go."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -5,8 +5,10 @@ hold: an object of which nothing but the metadata is set (a bookmark) has a row 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry import objects
 from registry.printing import ages
@@ -18,8 +20,7 @@ Cell = Callable[[Object, float], Any]
 _ROOTS = {"meta": "io.k8s.apimachinery.pkg.apis.", "": "io.k8s.api."}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     """One column. `field` is that of the schema which describes it (`core.v1.PodStatus.podIP`); priority 1 is wide."""
 
     name: str
@@ -44,8 +45,7 @@ def _nothing(_obj: Object) -> Sequence[Object]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """The columns of a kind. `conditions` are those of a row; rows are in the order of the list without an `order`.
 
     A table without rows says null where `is_null_when_empty`: so it is upstream for kinds without columns of their own.

@@ -5,8 +5,9 @@ containers (the first one counts most) say.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry import objects
 from registry.printing import ages, formats
@@ -36,8 +37,7 @@ _COLUMNS = (
 )
 
 
-@dataclass(slots=True)
-class _Restarts:
+class _Restarts(Struct):
     """How often, and when last (0 for never)."""
 
     count: int = 0
@@ -55,8 +55,7 @@ class _Restarts:
         return str(self.count)
 
 
-@dataclass(slots=True)
-class _Summary:
+class _Summary(Struct):
     """What is known of a pod so far."""
 
     reason: str

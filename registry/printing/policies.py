@@ -1,8 +1,9 @@
 """Rules about requests and disruptions: admission policies and webhooks, disruption budgets, flow control."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from registry import objects
 from registry.printing import formats

@@ -4,8 +4,9 @@ Every resource is counted (`count/deployments.apps`); pods, services and claims 
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from registry.admission.interface import Attributes, Operation
 from registry.names import GroupResource
@@ -74,8 +75,7 @@ class Unscoped:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectCounts(Unscoped):
+class ObjectCounts(Struct, Unscoped, frozen=True):
     """Objects that are only counted, under one name or two."""
 
     counted_as: tuple[str, ...]

@@ -9,8 +9,9 @@ limitedResources:
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry import objects
 from registry.admission.interface import Attributes, Operation
@@ -20,8 +21,7 @@ from registry.quota.evaluators import Evaluator, Scope
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, slots=True)
-class Limited:
+class Limited(Struct, frozen=True):
     """A resource that needs a quota where a name of what it uses contains one of some words, or a scope matches."""
 
     resource: GroupResource

@@ -1,7 +1,6 @@
 """RoleBindings and ClusterRoleBindings: who gets a role, in one namespace or everywhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from registry.kind import Kind
 from registry.rbac import validation
@@ -11,8 +10,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class BindingStrategy(Strategy):
+class BindingStrategy(Strategy, frozen=True, kw_only=True):
     """A binding is to one role of these kinds, for ever."""
 
     role_kinds: Sequence[str]

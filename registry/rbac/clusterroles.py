@@ -3,8 +3,6 @@
 The gathering itself is a controller's: here an aggregation rule is only checked.
 """
 
-from dataclasses import dataclass
-
 from registry import objects
 from registry.kind import Kind
 from registry.rbac import validation
@@ -16,8 +14,7 @@ from storage.stored_object import Object
 _NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClusterRoleStrategy(Strategy):
+class ClusterRoleStrategy(Strategy, frozen=True, kw_only=True):
     """An aggregation rule has selectors that can be read."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

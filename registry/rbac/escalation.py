@@ -7,8 +7,9 @@ passes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry import errors, objects
 from registry.access.authorizer import Attributes as Question
@@ -38,8 +39,7 @@ _RELEASING = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 """The metadata that the garbage collector changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guarded:
+class Guarded(Struct, frozen=True):
     """Admission for one of the four kinds. `is_named`: whether the request's path names the object."""
 
     admission: Admission
@@ -55,8 +55,7 @@ class Guarded:
         await self.admission.validate(attributes)
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """Who may write this role or binding."""
 
     authorizer: Authorizer

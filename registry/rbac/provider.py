@@ -1,7 +1,8 @@
 """The rbac.authorization.k8s.io group: its kinds, each behind the guard against escalation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec.structs import asdict, replace
 
 from registry.generic.provider import KindsProvider
 from registry.generic.store import Store
@@ -17,8 +18,7 @@ from storage.stored_object import Object, StoredObject
 KINDS = (CLUSTERROLEBINDINGS, CLUSTERROLES, ROLEBINDINGS, ROLES)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GuardedStore(Store):
+class GuardedStore(Store, frozen=True, kw_only=True):
     """One of the kinds. `creating` is the same Store for requests whose path names no object."""
 
     creating: Store
@@ -29,7 +29,7 @@ class GuardedStore(Store):
 
 def _guarded(store: Store, guard: Guard) -> Store:
     creating = replace(store, admission=Guarded(store.admission, guard, is_named=False))
-    guarded = {**vars(store), "admission": Guarded(store.admission, guard, is_named=True)}
+    guarded = {**asdict(store), "admission": Guarded(store.admission, guard, is_named=True)}
     return GuardedStore(**guarded, creating=creating)
 
 

@@ -1,7 +1,5 @@
 """Roles: rules for one namespace."""
 
-from dataclasses import dataclass
-
 from registry.kind import Kind
 from registry.rbac import validation
 from registry.strategy import Strategy, StrategyContext
@@ -10,8 +8,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoleStrategy(Strategy):
+class RoleStrategy(Strategy, frozen=True, kw_only=True):
     """Rules name resources and verbs, never other paths."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """Device classes: names for kinds of devices, with the parameters that their drivers need."""
 
-from dataclasses import dataclass
-
 from registry.kind import Kind
 from registry.resource import device_parts, lists
 from registry.strategy import Strategy, StrategyContext
@@ -12,8 +10,7 @@ from storage.stored_object import Object
 _EXTENDED = "spec.extendedResourceName"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeviceClassStrategy(Strategy):
+class DeviceClassStrategy(Strategy, frozen=True, kw_only=True):
     """Parameters that were there before may be longer than new ones."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

@@ -1,7 +1,5 @@
 """Resource claims: somebody's wish for devices, and in the end the devices."""
 
-from dataclasses import dataclass
-
 from registry.kind import Kind
 from registry.resource import claim_status, device_requests
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
@@ -10,8 +8,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceClaimStrategy(Strategy):
+class ResourceClaimStrategy(Strategy, frozen=True, kw_only=True):
     """What is wished for stays."""
 
     def default(self, obj: Object) -> None:
@@ -30,8 +27,7 @@ class ResourceClaimStrategy(Strategy):
         return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceClaimStatusStrategy(StatusStrategy):
+class ResourceClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What was said of devices goes when they are given back."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:

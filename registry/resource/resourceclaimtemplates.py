@@ -1,7 +1,5 @@
 """Templates of resource claims: each pod that names one gets a claim of its own."""
 
-from dataclasses import dataclass
-
 from registry.core.pods_validation import claims
 from registry.kind import Kind
 from registry.resource import device_requests
@@ -11,8 +9,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceClaimTemplateStrategy(Strategy):
+class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):
     """It stays as it was made."""
 
     def default(self, obj: Object) -> None:

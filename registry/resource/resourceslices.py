@@ -1,7 +1,6 @@
 """Resource slices: the devices that a driver offers on one node, on some, or on all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.core.pods_validation import affinity
@@ -24,8 +23,7 @@ _FLAGS = ("allNodes", "perDeviceNodeSelection")
 _TRUE_OR_NOTHING = "must be either unset or set to true"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceSliceStrategy(Strategy):
+class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
     """Driver, pool and node stay."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:

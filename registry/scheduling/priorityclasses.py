@@ -1,7 +1,6 @@
 """Priority classes: names for how important pods are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from registry import errors
 from registry.kind import Kind
@@ -20,8 +19,7 @@ _POLICIES = ("PreemptLowerPriority", "Never")
 _RESERVED = f"priority class names with '{_SYSTEM_PREFIX}' prefix are reserved for system use only. error: "
 
 
-@dataclass(frozen=True, kw_only=True)
-class PriorityClassStrategy(Strategy):
+class PriorityClassStrategy(Strategy, frozen=True, kw_only=True):
     """Value and policy stay: pods have them already."""
 
     def default(self, obj: Object) -> None:

@@ -4,9 +4,10 @@ Must hold: nothing is read or compiled before it is asked for; a type is compile
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from registry.schema import convert, definitions, strict
 from registry.schema.builtin import BuiltinTypes
@@ -19,16 +20,14 @@ from registry.schema.model import Node, Schema
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """An object, and what a strict decoder has against it (`unknown field "spec.foo"`), in the order of the input."""
 
     obj: dict[str, Any]
     strict_errors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Compilers:
+class _Compilers(Struct, frozen=True):
     """What the types of a catalog share."""
 
     decoders: Decoders = field(default_factory=Decoders)

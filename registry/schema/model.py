@@ -14,6 +14,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
+
 Schema = Mapping[str, Any]
 
 
@@ -53,8 +55,7 @@ MISSING = _Missing.MISSING
 """Stands for no default, where null may be one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Struct, frozen=True):
     """How two values become one. Empty where a schema does not say.
 
     list_type: atomic, set or map (then the values of `map_keys` name an element); map_type: atomic or granular.
@@ -80,6 +81,9 @@ class Merge:
         )
 
 
+NO_MERGE = Merge()
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
     """A schema where it is used.
@@ -96,7 +100,7 @@ class Node:
     structure: "Structure | None" = None
     items: "Node | None" = None
     alternatives: "tuple[Node, ...]" = ()
-    merge: Merge = Merge()
+    merge: Merge = NO_MERGE
     default: Any = MISSING
     is_nullable: bool = False
     preserves_unknown_fields: bool = False
@@ -113,8 +117,7 @@ class Node:
         return tuple(self.schema.get("enum", ()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Field:
+class Field(Struct, frozen=True, eq=False):
     """A named member of an object.
 
     is_pointer: absence and the zero value are two things. is_printed: shown even when it is empty; keeps_empty: then an
@@ -133,8 +136,7 @@ class Field:
     embedded_in: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Structure:
+class Structure(Struct, frozen=True, eq=False, dict=True):
     """An object's fields, in the order in which they are printed. `name` is the definition's; empty if it has none."""
 
     name: str

@@ -7,9 +7,10 @@ Must hold: what is finer than a nano is rounded away from zero; the canonical te
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from registry.schema.errors import DecodeError
 
@@ -41,8 +42,7 @@ class Format(Enum):
     EXPONENT = "DecimalExponent"
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """`digits` times ten to the power of `scale`. `text` is how it was written, when that is how it is printed."""
 
     digits: int

@@ -9,10 +9,10 @@ repeated fields what Go makes of them: objects, maps and lists are decoded into 
 """
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from registry.quoting import quote
 from registry.schema import numbers, places
@@ -47,8 +47,7 @@ def _integer(text: str) -> Any:
     return int(text) if len(text) <= _INT64_DIGITS else numbers.Literal.of(text)
 
 
-@dataclass(slots=True)
-class Document:
+class Document(Struct):
     """What a text says: its value (with literals), and what a strict decoder has against it."""
 
     value: Any = None

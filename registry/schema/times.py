@@ -8,8 +8,9 @@ Must hold: the zero time (year 1) is no time at all, so it reads as None.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from registry.schema.errors import DecodeError
 
@@ -52,8 +53,7 @@ def _parsed(layout: tuple[str, ...], text: str) -> str | None:
     return None if seconds == _ZERO and not micros.strip(".0") else f"{seconds}{micros}Z"
 
 
-@dataclass(slots=True)
-class _Parsing:
+class _Parsing(Struct):
     """Go's parser, chunk by chunk. A failed chunk is quoted from where it began."""
 
     layout: tuple[str, ...]

@@ -9,20 +9,19 @@ Must hold: a property is found by its letters and digits alone, since some messa
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 _FILE = Path(__file__).with_name("wire.json")
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 _TYPE_META = ("kind", "apiVersion")
 
 
-@dataclass(frozen=True, slots=True)
-class WireField:
+class WireField(Struct, frozen=True):
     """A field of a message. `type` is a scalar's name, `map<key,value>`, or a message's; `label` says how often."""
 
     number: int
@@ -30,8 +29,7 @@ class WireField:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a property stands in its Go struct: directly, or in the structs that are embedded in it."""
 
     name: str

@@ -1,7 +1,6 @@
 """CSI drivers: what Kubernetes has to know of a storage driver."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -36,8 +35,7 @@ _TOKENS_IN_LOGS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CSIDriverStrategy(Strategy):
+class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
     """A generation begins with the first change of the spec."""
 
     def default(self, obj: Object) -> None:

@@ -1,7 +1,6 @@
 """CSI nodes: the storage drivers that run on a node."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry.core.pods_validation import volume_sources
@@ -15,8 +14,7 @@ _PATH = "spec.drivers"
 _MAX_NODE_ID = 256
 
 
-@dataclass(frozen=True, kw_only=True)
-class CSINodeStrategy(Strategy):
+class CSINodeStrategy(Strategy, frozen=True, kw_only=True):
     """Drivers come and go; of one that stays only the number of volumes changes."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

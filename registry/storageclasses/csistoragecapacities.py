@@ -1,7 +1,5 @@
 """CSI storage capacities: how much a driver can still give in a part of the cluster."""
 
-from dataclasses import dataclass
-
 from registry.kind import Kind
 from registry.schema import quantity
 from registry.strategy import Strategy, StrategyContext
@@ -10,8 +8,7 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, kw_only=True)
-class CSIStorageCapacityStrategy(Strategy):
+class CSIStorageCapacityStrategy(Strategy, frozen=True, kw_only=True):
     """Of what class and where never changes."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

@@ -1,7 +1,6 @@
 """Storage classes: how volumes are made for claims."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from registry import objects
@@ -34,8 +33,7 @@ def class_of(claim: Object) -> str:
     return str(annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", "")))
 
 
-@dataclass(frozen=True, kw_only=True)
-class StorageClassStrategy(Strategy):
+class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
     """Nothing changes but the mount options, the topologies and whether volumes grow."""
 
     def default(self, obj: Object) -> None:

@@ -1,7 +1,6 @@
 """Volume attachments: that a volume is to be attached to a node, and whether it is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from registry.core import volume_specs
@@ -17,8 +16,7 @@ _MAX_MESSAGE_BYTES = 1024
 _ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
-@dataclass(frozen=True, kw_only=True)
-class VolumeAttachmentStrategy(Strategy):
+class VolumeAttachmentStrategy(Strategy, frozen=True, kw_only=True):
     """The spec never changes."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -32,8 +30,7 @@ class VolumeAttachmentStrategy(Strategy):
         return errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class VolumeAttachmentStatusStrategy(StatusStrategy):
+class VolumeAttachmentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What the attacher reports."""
 
     allows_unconditional_update: bool = False

@@ -1,6 +1,5 @@
 """Volume attributes classes: what can be changed of a volume while it is used."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from registry.kind import Kind
@@ -13,8 +12,7 @@ from storage.stored_object import Object
 _FROZEN: tuple[tuple[str, Any], ...] = (("driverName", ""), ("parameters", {}))
 
 
-@dataclass(frozen=True, kw_only=True)
-class VolumeAttributesClassStrategy(Strategy):
+class VolumeAttributesClassStrategy(Strategy, frozen=True, kw_only=True):
     """A class never changes."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:

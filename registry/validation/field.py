@@ -6,11 +6,11 @@ cause, letter for letter; the bad value is shown as Go prints it (strings quoted
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from registry import gotext
 from registry.quoting import quote
@@ -43,8 +43,7 @@ _OMITTED = object()
 """The bad value of errors that do not show one."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldError(Struct, frozen=True):
     """One mistake in one field."""
 
     type: ErrorType

@@ -5,8 +5,10 @@ Pure. An empty list means valid. The patterns are part of the messages, so they 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 NameCheck = Callable[[str, bool], list[str]]
 """Checks the name of an object; the second argument says that it is a prefix to which something will be appended."""
@@ -20,8 +22,7 @@ def regex_error(message: str, pattern: str, *examples: str) -> str:
     return f"{message} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """One format of text: its pattern, its longest length in bytes (which some messages call characters), and how it
     is explained.
     """

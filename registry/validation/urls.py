@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.quoting import quote
 from registry.validation import field, ports
@@ -21,8 +22,7 @@ class UrlError(Exception):
     """What is wrong, as Go says it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(Struct, frozen=True):
     """The parts of a URL; `user` is None when there is no user information."""
 
     scheme: str = ""

@@ -17,10 +17,11 @@ and after compacting at 4, where `a` does not exist: `_past` is empty, `_events`
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import attrgetter
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sortedcontainers import SortedDict
 
 from storage.errors import Compacted, FutureRevision
@@ -30,8 +31,7 @@ from storage.kv.replay import Replay, Replayed
 _MOD_REVISION = attrgetter("mod_revision")
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """A part of a range: its first records, and how many there are in the whole."""
 
     records: Sequence[Record]

@@ -14,9 +14,10 @@ Must hold, on every engine:
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+
+from msgspec import Struct
 
 MAX_VALUE_BYTES = 1_572_864 - 4_096
 """The largest value, everywhere: a larger one is `TooLarge` on every engine, so that data can move between them.
@@ -26,8 +27,7 @@ times: 4 KiB leave room for keys of up to 1,300 bytes, twice what the longest Ku
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One key at one revision. `version` counts the writes since the key was created, from 1."""
 
     key: bytes
@@ -45,8 +45,7 @@ class EventType(Enum):
     DELETE = "DELETE"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One change of one key.
 
     For a DELETE, `record` has the key, an empty value and the deletion's mod_revision. `previous` is the record
@@ -62,8 +61,7 @@ class Event:
         return self.type is EventType.PUT and self.record.create_revision == self.record.mod_revision
 
 
-@dataclass(frozen=True, slots=True)
-class EventBatch:
+class EventBatch(Struct, frozen=True):
     """What a watch yields: events in order or, with none, the promise that all up to `revision` have been delivered."""
 
     events: Sequence[Event]
@@ -74,16 +72,14 @@ class EventBatch:
         return not self.events
 
 
-@dataclass(frozen=True, slots=True)
-class GetResult:
+class GetResult(Struct, frozen=True):
     """`revision` is the store's at the time of the read."""
 
     record: Record | None
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
-class RangeResult:
+class RangeResult(Struct, frozen=True):
     """Records in key order; `count` is all keys of the range at that revision, whatever the limit."""
 
     records: Sequence[Record]
@@ -92,8 +88,7 @@ class RangeResult:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WriteResult:
+class WriteResult(Struct, frozen=True):
     """The outcome of a compare-and-set.
 
     succeeded: `revision` is the write's own; `record` is the new record of a put, the removed one of a delete.
@@ -105,8 +100,7 @@ class WriteResult:
     record: Record | None
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Struct, frozen=True):
     """`reason` says what is wrong, for people; empty when healthy."""
 
     healthy: bool

@@ -9,8 +9,9 @@ Must hold: nothing suspends between a comparison and its write, so that every wr
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from itertools import count
+
+from msgspec import Struct, field
 
 from storage.clock import Clock, SystemClock
 from storage.errors import Closed, LeaseNotFound, TooLarge
@@ -38,8 +39,7 @@ _MOST_TOLD = 1_000
 """Of how many changes watches are told when the store goes back to a snapshot: some 6 ms. To read is quicker."""
 
 
-@dataclass(slots=True)
-class _Lease:
+class _Lease(Struct):
     expiry: asyncio.Task[None]
     keys: set[bytes] = field(default_factory=set)
 

@@ -1,13 +1,13 @@
 """Replay: how a watch asks an engine for events that lie in the past. Each engine answers from its own history."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage.kv.interface import Event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Struct, frozen=True, kw_only=True):
     """The events of a range (start <= key < end) between two revisions, both included."""
 
     start: bytes
@@ -16,8 +16,7 @@ class Replay:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """A part of a replay: whole revisions, up to but not including `next_revision`, which lies behind the first."""
 
     events: Sequence[Event]

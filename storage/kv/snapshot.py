@@ -5,14 +5,14 @@ the store is told of the difference or has to read anew.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from storage.kv.interface import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The records by key, and the store's revision when it was made."""
 
     records: Mapping[bytes, Record]

@@ -1,10 +1,10 @@
 """Records: where objects are kept, in which form, and how they are shown."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from storage import codec as codecs
 from storage.clock import ManualClock

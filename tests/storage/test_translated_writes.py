@@ -1,10 +1,10 @@
 """Writes of what is kept in another form: which translations are asked for, and what counts as a change."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from storage.clock import ManualClock
 from storage.codec import MSGPACK

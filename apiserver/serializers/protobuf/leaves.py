@@ -5,11 +5,11 @@ Pure. Must hold: reading gives what kube-apiserver's JSON would hold; a zero tim
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from apiserver.serializers.protobuf.encoding import (
     LENGTH,
@@ -26,8 +26,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """How one kind of value is read (from its number or its bytes) and written (without its tag).
 
     `zero` gives what stands on the wire for no value where Go has no pointer; None where nothing does.

@@ -7,9 +7,10 @@ pointers in Go are written even when they have no value, so that the bytes are k
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, field
 
 from apiserver.serializers.protobuf import alternatives, leaves
 from apiserver.serializers.protobuf.encoding import LENGTH, VARINT, delimited, read_fields, tag
@@ -20,8 +21,7 @@ from registry.schema.wire import WireField
 Value = dict[str, Any]
 
 
-@dataclass(slots=True)
-class _Member:
+class _Member(Struct):
     """A field: where it stands on the wire, which property it is, and how its values are read and written.
 
     `zero` is what it is without a value; None if it is not there then.
@@ -36,8 +36,7 @@ class _Member:
     zero: Callable[[], bytes] | None
 
 
-@dataclass
-class Message:
+class Message(Struct, dict=True):
     """One type. Members are filled in after it is known, because types contain themselves."""
 
     by_number: dict[int, _Member] = field(default_factory=dict)

@@ -5,8 +5,9 @@ says that failures count.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.admission.matching import Criteria, criteria_of_resources
 from registry.admission.policies.evaluation import Expression
@@ -18,8 +19,7 @@ from storage.stored_object import Object
 Part = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(Struct, frozen=True):
     """A condition that must be true, and what is said when it is not."""
 
     condition: Expression
@@ -28,16 +28,14 @@ class Validation:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mutation:
+class Mutation(Struct, frozen=True):
     """An expression that makes a patch."""
 
     kind: str
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """A policy of either kind. `conditions` are its match conditions by name, in order."""
 
     name: str
@@ -52,8 +50,7 @@ class Policy:
     is_reinvoked: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class Binding(Struct, frozen=True, kw_only=True):
     """Where a policy applies. Without criteria it does wherever the policy matches."""
 
     name: str

@@ -5,8 +5,9 @@ policy together cost no more than the budget.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from registry.access.authorizer import Authorizer as Access
 from registry.access.authorizer import Decision
@@ -29,8 +30,7 @@ class OutOfBudget(Exception):
     """Nothing more is evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """An expression of a policy. `mistake` is why it has no program."""
 
     text: str
@@ -38,16 +38,14 @@ class Expression:
     mistake: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What an expression has computed, or why it could not."""
 
     value: Any = None
     failure: str = ""
 
 
-@dataclass(slots=True)
-class Inputs:
+class Inputs(Struct):
     """What the expressions of a policy see of a write. `variables` are the policy's own."""
 
     seen: Mapping[str, Any]

@@ -5,8 +5,9 @@ has changed something; what comes out has its defaults.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from registry import objects
 from registry.admission.forms import Form
@@ -33,8 +34,7 @@ from storage.errors import StorageError
 from storage.stored_object import Object
 
 
-@dataclass(frozen=True, slots=True)
-class _Denial:
+class _Denial(Struct, frozen=True):
     """Why a policy says no."""
 
     policy: str
@@ -48,8 +48,7 @@ class _Denial:
         return f'policy "{self.policy}" denied request: {self.message}'
 
 
-@dataclass(frozen=True, slots=True)
-class _Invocation:
+class _Invocation(Struct, frozen=True):
     """A policy that is bound to a write, with one of its parameters."""
 
     policy: Policy
@@ -58,8 +57,7 @@ class _Invocation:
     params: Object | None
 
 
-@dataclass(slots=True)
-class _Round:
+class _Round(Struct):
     """What the policies have made of the object so far, and who has to be asked again."""
 
     write: Write

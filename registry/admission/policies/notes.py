@@ -3,9 +3,8 @@
 Must hold: what several bindings of a policy say by one key is noted together, each value once.
 """
 
-from dataclasses import dataclass, field
-
 import orjson
+from msgspec import Struct, field
 
 from registry.admission.policies.compiled import Binding
 from registry.audit.annotations import Annotate
@@ -15,8 +14,7 @@ _LONGEST = 10 * 1024
 _FAILURE = "validation.policy.admission.k8s.io/validation_failure"
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """Of one policy, from all of its bindings."""
 
     _values: dict[str, list[str]] = field(default_factory=dict)

@@ -5,8 +5,9 @@ the first is told.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Plugin
@@ -35,8 +36,7 @@ _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
 _INVALID = 422
 
 
-@dataclass(frozen=True, slots=True)
-class _Denial:
+class _Denial(Struct, frozen=True):
     """Why a policy says no; without a binding, because of the policy itself."""
 
     policy: str

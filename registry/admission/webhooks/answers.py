@@ -7,8 +7,9 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.admission.webhooks import reviews
 from registry.quoting import quote
@@ -35,8 +36,7 @@ class Invalid(Exception):
     """The answer is an AdmissionReview that says something wrong."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What a webhook says. `status` is why it says no."""
 
     is_allowed: bool

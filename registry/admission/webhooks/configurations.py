@@ -5,9 +5,10 @@ read once a revision, and a condition compiled when its webhook is first conside
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from registry.admission.matching import Criteria, criteria_of_webhook
 from registry.generic.following import Following
@@ -26,8 +27,7 @@ _ANY = ListOptions(resource_version=0)
 _LONGEST_SECONDS = 30
 
 
-@dataclass(frozen=True, kw_only=True)
-class Webhook:
+class Webhook(Struct, frozen=True, kw_only=True, dict=True):
     """One webhook. `uid` tells it from all others, even from those of its name."""
 
     name: str

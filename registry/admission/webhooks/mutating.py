@@ -4,7 +4,8 @@ Must hold: each webhook sees what those before it have made, with its defaults; 
 earlier webhook wants to see again, it is asked once more, after all other plugins; nobody is asked more than twice.
 """
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from registry import objects
 from registry.admission.forms import Form
@@ -22,8 +23,7 @@ from registry.rest import Foundation
 from storage.stored_object import Object
 
 
-@dataclass(slots=True)
-class _Notes:
+class _Notes(Struct):
     """What is remembered from the first round to the second.
 
     waiting: webhooks that have been asked and want to be asked again after a change; wanted: those to which that

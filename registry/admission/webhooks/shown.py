@@ -5,8 +5,9 @@ it has to be seen in another version, and in the end.
 """
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes
@@ -18,8 +19,7 @@ from storage.stored_object import Object
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Shown:
+class Shown(Struct):
     """The objects of a write in one form. `is_changed`: `obj` is ahead of the write's own."""
 
     form: Form

@@ -2,8 +2,9 @@
 
 import ipaddress
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
@@ -19,8 +20,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
-@dataclass(frozen=True)
-class Address(Opaque):
+class Address(Struct, Opaque, frozen=True):
     """One address."""
 
     address: _Address
@@ -31,8 +31,7 @@ class Address(Opaque):
         return len(self.address.packed)
 
 
-@dataclass(frozen=True)
-class Block(Opaque):
+class Block(Struct, Opaque, frozen=True):
     """An address with the length of its prefix."""
 
     interface: _Interface

@@ -5,7 +5,9 @@ evaluation with Undecided; who evaluates finds out the answer and begins again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry.access.authorizer import Attributes, Decision, Selectors
 from registry.access.users import ALL_AUTHENTICATED, UserInfo
@@ -32,8 +34,7 @@ class Undecided(Exception):
         self.question = question
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """What an expression asks. Equal questions have equal answers within one request."""
 
     attributes: Attributes
@@ -54,8 +55,7 @@ Answers = Callable[[Question], Decision]
 """The answer to a question. Raises Undecided when it is not known yet."""
 
 
-@dataclass(frozen=True, eq=False)
-class Authorizer(Opaque):
+class Authorizer(Struct, Opaque, frozen=True, eq=False):
     """A user, and who knows what users may do."""
 
     user: UserInfo
@@ -63,8 +63,7 @@ class Authorizer(Opaque):
     type_name = AUTHORIZER.name
 
 
-@dataclass(frozen=True, eq=False)
-class PathCheck(Opaque):
+class PathCheck(Struct, Opaque, frozen=True, eq=False):
     """About to ask of a path."""
 
     authorizer: Authorizer
@@ -72,8 +71,7 @@ class PathCheck(Opaque):
     type_name = PATH_CHECK.name
 
 
-@dataclass(frozen=True, eq=False)
-class GroupCheck(Opaque):
+class GroupCheck(Struct, Opaque, frozen=True, eq=False):
     """About to say which resource of a group."""
 
     authorizer: Authorizer
@@ -81,8 +79,7 @@ class GroupCheck(Opaque):
     type_name = GROUP_CHECK.name
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ResourceCheck(Opaque):
+class ResourceCheck(Struct, Opaque, frozen=True, eq=False, kw_only=True):
     """About to ask of a resource."""
 
     authorizer: Authorizer
@@ -96,8 +93,7 @@ class ResourceCheck(Opaque):
     type_name = RESOURCE_CHECK.name
 
 
-@dataclass(frozen=True, eq=False)
-class Answer(Opaque):
+class Answer(Struct, Opaque, frozen=True, eq=False):
     """What was decided."""
 
     decision: Decision

@@ -1,7 +1,8 @@
 """Formats: named kinds of strings, and what is wrong with a string that should be of one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
@@ -16,8 +17,7 @@ FORMAT = Type(Kind.OBJECT, "kubernetes.NamedFormat")
 Complaints = Callable[[str], Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Format(Opaque):
+class Format(Struct, Opaque, frozen=True):
     """A format. `regex_size` is what a check of it costs."""
 
     name: str

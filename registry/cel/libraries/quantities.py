@@ -1,8 +1,9 @@
 """Quantities: amounts as Kubernetes writes them."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import total_ordering
+
+from msgspec import Struct
 
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
@@ -15,8 +16,7 @@ QUANTITY = Type(Kind.OBJECT, "kubernetes.Quantity")
 
 
 @total_ordering
-@dataclass(frozen=True, eq=False)
-class Amount(Opaque):
+class Amount(Struct, Opaque, frozen=True, eq=False):
     """A quantity by what it is worth."""
 
     worth: Fraction

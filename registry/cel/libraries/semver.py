@@ -1,8 +1,9 @@
 """Versions as Semantic Versioning 2.0.0 has them."""
 
 import re
-from dataclasses import dataclass
 from functools import total_ordering
+
+from msgspec import Struct
 
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
@@ -21,8 +22,7 @@ _Key = tuple[tuple[int, int, int], bool, tuple[tuple[bool, int, str], ...]]
 
 
 @total_ordering
-@dataclass(frozen=True, eq=False)
-class Version(Opaque):
+class Version(Struct, Opaque, frozen=True, eq=False):
     """A version; what stands behind a plus sign does not count."""
 
     numbers: tuple[int, int, int]

@@ -1,7 +1,8 @@
 """URLs: reading them, and their parts."""
 
-from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
+
+from msgspec import Struct
 
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
@@ -12,8 +13,7 @@ from registry.schema.validation.uris import is_request_uri
 URL = Type(Kind.OBJECT, "kubernetes.URL")
 
 
-@dataclass(frozen=True)
-class Url(Opaque):
+class Url(Struct, Opaque, frozen=True):
     """An absolute URI, or an absolute path."""
 
     parts: SplitResult

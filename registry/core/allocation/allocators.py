@@ -5,8 +5,9 @@ Must hold: what is taken for a write that fails is given back; what a write give
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from registry import errors
 from registry.core import service_changes, service_types
@@ -27,8 +28,7 @@ logger = logging.getLogger(__name__)
 Step = Callable[[], Awaitable[None]]
 
 
-@dataclass(slots=True)
-class Allocation:
+class Allocation(Struct):
     """What one write has taken, and how to end it."""
 
     commits: list[Step] = field(default_factory=list)

@@ -4,8 +4,9 @@ Must hold: ports of one service with the same number share a node port (one for 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.core import service_types
 from registry.core.allocation.node_ports import PortError, Ports
@@ -16,8 +17,7 @@ from registry.validation import field as fields
 from registry.validation.errors import invalid_of
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """The node ports of a service in the order of its ports (0 is none), and what was taken for them."""
 
     node_ports: list[int]

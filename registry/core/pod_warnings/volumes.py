@@ -1,9 +1,10 @@
 """Sources of volumes that are no more, and files of one volume that hide each other. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from registry.quoting import quote
 from registry.validation import resource_names
@@ -28,8 +29,7 @@ _MOST_COMPARED = 500
 Obj = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     """A path in a volume, and what is put there."""
 
     path: str

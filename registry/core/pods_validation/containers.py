@@ -1,7 +1,8 @@
 """The containers of a pod: those that run, those that run before, and those that somebody adds to look inside. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.core.pods_validation import environment, mounts, probes, resources, restarts, rules, security
 from registry.core.pods_validation.options import PodOptions
@@ -25,8 +26,7 @@ _NOT_FOR_EPHEMERAL = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What of a pod its containers depend on."""
 
     volumes: Volumes

@@ -4,11 +4,10 @@ Rules become stricter with time. What an object broke before a rule came stays a
 allowance says that the old spec already did so. Pure.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodOptions:
+class PodOptions(Struct, frozen=True, kw_only=True):
     """How strict to be.
 
     is_pod: the spec is that of a pod, not of a template; allows_privileged: containers may have all rights of the host.

@@ -6,7 +6,8 @@ template of an ephemeral volume's claim in claims.py. Pure.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from registry.core.pods_validation import claims, projected, rules
 from registry.core.pods_validation.options import PodOptions
@@ -14,8 +15,7 @@ from registry.core.pods_validation.rules import Errors, Obj
 from registry.validation import field, names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Volume:
+class Volume(Struct, frozen=True, kw_only=True):
     """Where a source stands: the name of its volume and of its pod (empty for a template)."""
 
     name: str

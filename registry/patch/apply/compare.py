@@ -3,8 +3,9 @@
 Must hold: no field is in more than one of the three sets; when all are empty, the values are equal.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.patch.apply import elements, fields
 from registry.patch.apply.elements import Path
@@ -13,8 +14,7 @@ from registry.patch.apply.resets import Resets
 from registry.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What the second value adds, changes and removes."""
 
     added: Fields = field(default_factory=dict)

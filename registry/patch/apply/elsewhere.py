@@ -6,9 +6,11 @@ twice is asked for twice, as by kube-apiserver, because whoever converts sees it
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.ownership import Versioned
@@ -62,8 +64,7 @@ class _Wanted(Exception):
         self.api_version = api_version
 
 
-@dataclass(slots=True)
-class _Answers:
+class _Answers(Struct):
     """What has been answered so far, for one more attempt."""
 
     known: tuple[Versioned | ShapeError, ...] = ()

@@ -5,8 +5,9 @@ on the state that it replaces; live objects are left as they are.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry import objects
 from registry.errors import BadRequest, StatusError
@@ -53,8 +54,7 @@ Ask = Callable[[Object, str], Awaitable[Object]]
 """Converts an object, with its type, to another apiVersion. Raises ShapeError."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldManager:
+class FieldManager(Struct, frozen=True):
     """form: the version that is written; forms: all that are served. Subresources have owners of their own.
 
     ask: who converts between the versions, if that cannot be said here; convert: what he has said, see elsewhere.py.

@@ -4,8 +4,9 @@ Pure. Must hold: no apply removes a field that somebody else owns; what a writer
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from registry.patch.apply import compare, contents, fields, merge, reconcile, removal
 from registry.patch.apply.compare import Difference
@@ -51,8 +52,7 @@ class Convert(Protocol):
     def __call__(self, obj: Versioned, api_version: str, /) -> Versioned | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """How a resource converts, and what writers on this path cannot set."""
 
     convert: Convert

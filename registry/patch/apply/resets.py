@@ -5,8 +5,9 @@ no fields of his. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.patch.apply import elements, fields
 from registry.patch.apply.fields import NOTHING, Fields
@@ -16,8 +17,7 @@ def _all(found: Fields) -> Fields:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Resets:
+class Resets(Struct, frozen=True):
     """`kept` is what remains of a set of fields."""
 
     kept: Callable[[Fields], Fields] = _all

@@ -6,10 +6,11 @@ strategies, says the same to everybody who walks a value.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from registry.patch.apply import elements
 from registry.schema import leaves
@@ -113,8 +114,7 @@ def _valued(value: Any) -> str:
 Part = Maps | Lists | Scalar
 
 
-@dataclass(slots=True, eq=False)
-class Shape:
+class Shape(Struct, eq=False):
     """What a value of a type may be."""
 
     maps: Maps | None = None

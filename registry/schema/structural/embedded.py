@@ -1,8 +1,9 @@
 """Resources within custom resources (x-kubernetes-embedded-resource): their types and metadata, coerced and checked."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from registry.schema.errors import DecodeError
 from registry.schema.model import Schema
@@ -35,8 +36,7 @@ class Malformed(Exception):
         self.error = error
 
 
-@dataclass(slots=True)
-class Coercion:
+class Coercion(Struct):
     """Brings embedded metadata to its one form, in place, and collects what is unknown in it.
 
     is_lenient drops what does not decode instead of raising Malformed.

@@ -5,7 +5,8 @@ made, so this count is part of what clients see.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from registry.validation.field import FieldError
 
@@ -13,8 +14,7 @@ MOST = 128
 """Mistakes that are told of one object: nobody reads more."""
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Struct):
     """Mistakes by their words, in order; `matches` counts checks."""
 
     errors: dict[str, FieldError] = field(default_factory=dict)

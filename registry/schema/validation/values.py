@@ -5,8 +5,9 @@ part of the old object is let be.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from registry.quoting import quote
 from registry.schema.model import Schema
@@ -26,8 +27,7 @@ _PLAIN: Mapping[str, tuple[type, int]] = {"string": (str, 7), "boolean": (bool, 
 """The types of values of which a schema may demand nothing else, and what each adds to the count of checks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What a schema says, as far as it need not be read again for every value."""
 
     types: tuple[str, ...]

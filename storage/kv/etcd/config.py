@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from storage.errors import InvalidOptions
 
 DEFAULT_PORT = 2379
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tls:
+class Tls(Struct, frozen=True, kw_only=True):
     """PEM files. Without an authority, the certificate authorities that gRPC brings are trusted."""
 
     authority: Path | None = None
@@ -30,8 +31,7 @@ class Login:
     password: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EtcdConfig:
+class EtcdConfig(Struct, frozen=True, kw_only=True):
     """How to reach one etcd cluster.
 
     endpoints: URLs of members: http://host:port, https://host:port, unix:///path; a bare host:port is http.
@@ -51,8 +51,7 @@ class EtcdConfig:
     probe_key: bytes = b"/registry/health"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """An endpoint as gRPC names it."""
 
     target: str

@@ -21,7 +21,8 @@ Must hold: "succeeded" and "lost" are said only if they are known to stay true; 
 """
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage.errors import Closed, DeadlineExceeded, StorageError
 from storage.kv.etcd import messages
@@ -35,8 +36,7 @@ _PATIENCE = 2.0
 """Seconds in which a proposal that is under way is applied when the cluster has a leader; usual are milliseconds."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Write:
+class Write(Struct, kw_only=True):
     """A compare-and-set under way. value: None for a deletion. seen: a revision that the store had before."""
 
     key: bytes

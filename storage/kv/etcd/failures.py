@@ -10,11 +10,11 @@ if every member gives it alike when the request is applied.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import grpc
 from grpc.aio import AioRpcError, UsageError
+from msgspec import Struct
 
 from storage.errors import (
     Compacted,
@@ -44,8 +44,7 @@ class Effect(Enum):
     """It may have been done, or may still be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A failed call. `leave`: the endpoint cannot serve at present and is not to be used until it has been probed."""
 
     effect: Effect
@@ -53,8 +52,7 @@ class Failure:
     leave: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Meaning:
+class _Meaning(Struct, frozen=True):
     effect: Effect
     make: Callable[[str], StorageError]
     leave: bool = False

@@ -12,11 +12,11 @@ import asyncio
 import itertools
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from aetcd import rpc
 from grpc.aio import EOF, AioRpcError, StreamStreamCall
+from msgspec import Struct
 
 from storage.errors import Compacted
 from storage.kv.etcd import failures
@@ -36,8 +36,7 @@ class SessionRefused(Exception):
         self.failure = failure
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(Struct):
     """A watcher on this stream. created: the store's revision then; asked: how many progress requests came before."""
 
     watcher: Watcher

@@ -4,8 +4,9 @@ They run on the writer's thread, in order of their coming, each on what those be
 has changed nothing and disturbs no other of its group.
 """
 
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from storage.errors import Compacted, FutureRevision, LeaseNotFound
 from storage.kv.interface import WriteResult
@@ -37,8 +38,7 @@ class Command(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(Struct, frozen=True):
     """Compare-and-set; expecting 0 creates."""
 
     key: bytes
@@ -60,8 +60,7 @@ class Put:
         return WriteResult(True, record.mod_revision, record)
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     """Compare-and-delete."""
 
     key: bytes
@@ -76,8 +75,7 @@ class Delete:
         return WriteResult(True, transaction.revision, current)
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """A new lease; its id is never used again."""
 
     ttl: int
@@ -92,8 +90,7 @@ class Grant:
         return cursor.lastrowid
 
 
-@dataclass(frozen=True, slots=True)
-class Revoke:
+class Revoke(Struct, frozen=True):
     """The end of a lease and of all its keys, in key order and in one revision."""
 
     lease: int
@@ -109,8 +106,7 @@ class Revoke:
         transaction.delete([key for (key,) in keys])
 
 
-@dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(Struct, frozen=True):
     """History below the revision cannot be read any more; sweeps remove it."""
 
     revision: int
@@ -125,8 +121,7 @@ class Compact:
         transaction.compact_revision = self.revision
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """Remove a part of what no kept revision shows: True when nothing is left to remove.
 
     It goes along the log up to the compact revision. Whatever a row there supersedes goes, and so does a deletion
@@ -149,8 +144,7 @@ class Sweep:
         return is_done
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """To see whether the writer answers and, with `is_write`, whether the disk takes what it writes."""
 
     is_write: bool

@@ -7,8 +7,9 @@ later one could build on.
 import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from storage.errors import NoSpace, StorageError
 from storage.kv.interface import Event
@@ -18,8 +19,7 @@ from storage.kv.sqlite.schema import PAGE_BYTES, Connection, State
 from storage.kv.sqlite.transaction import Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why a command failed. Errors are made anew for each who waits for one."""
 
     cause: Exception
@@ -30,8 +30,7 @@ class Failure:
         return not isinstance(self.cause, StorageError)
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """A group's outcome: a result or a Failure per command, the events in order, and where the store is now.
 
     changes: rows that were written or removed. log_bytes: about what that added to the write-ahead log.

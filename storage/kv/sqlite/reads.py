@@ -7,8 +7,9 @@ the snapshot itself, for what the event loop knows may be older or newer. No sta
 # ruff: noqa: S608 - statements are put together from constants
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec import Struct
 
 from storage.errors import Compacted, StorageError
 from storage.kv.interface import Event, EventType, GetResult, RangeResult, Record
@@ -56,16 +57,14 @@ ORDER BY r.id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Get:
+class Get(Struct, frozen=True):
     """One key, now (0) or at a revision."""
 
     key: bytes
     revision: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class Range(Struct, frozen=True, kw_only=True):
     """A part of the key space, now (0) or at a revision."""
 
     start: bytes

@@ -23,8 +23,9 @@ and after compacting at 5: 4/0, 5/0 and both heads. The deletion goes with the n
 import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from storage.errors import Compacted, Corrupt, FutureRevision, Unavailable
 
@@ -80,8 +81,7 @@ COMMIT;
 _READ_STATE = f"SELECT (SELECT max(id) FROM records) >> {POSITION_BITS}, compact_revision FROM state"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """What the store is at."""
 
     revision: int
@@ -95,8 +95,7 @@ class State:
             raise Compacted(revision, self.compact_revision)
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """A lease that has not ended; `expires` in seconds since the epoch."""
 
     id: int

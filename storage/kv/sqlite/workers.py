@@ -14,9 +14,10 @@ Must hold: the loop never waits longer than its patience; each job is settled on
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from storage.kv.sqlite.schema import Connection
 
@@ -28,8 +29,7 @@ Settle = Callable[[Any, Exception | None], None]
 """Takes a job's result or what it raised, on the event loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """For how many seconds the loop waits: when it hands over a job, and after each pause while one is out."""
 
     first: float

@@ -12,8 +12,9 @@ import asyncio
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from storage.errors import StorageError
 from storage.kv.interface import Event
@@ -34,8 +35,7 @@ T = TypeVar("T")
 Publish = Callable[[Sequence[Event], int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(Struct, frozen=True):
     command: Command
     future: asyncio.Future[Any]
 

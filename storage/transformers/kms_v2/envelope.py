@@ -6,7 +6,8 @@ read is never written.
 
 import hashlib
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from storage.transformer import Cipher
 from storage.transformers import aesgcm, extended_nonce
@@ -25,16 +26,14 @@ _MAX_ANNOTATIONS = 32 * 1024
 _DOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+\.?")
 
 
-@dataclass(frozen=True, slots=True)
-class DataKey:
+class DataKey(Struct, frozen=True):
     """An encrypted data key: hashable, so that what it decrypts to can be remembered under it."""
 
     kind: int
     encrypted: Encrypted
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Struct, frozen=True):
     """A stored value, taken apart."""
 
     data_key: DataKey

@@ -5,12 +5,12 @@ plugin does or sends lets an exception out but PluginFailed.
 """
 
 import uuid
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import grpc
 import grpc.aio
+from msgspec import Struct
 
 from storage.transformers.kms_v2 import messages
 
@@ -43,8 +43,7 @@ class PluginFailed(Exception):
         self.is_final = is_final
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """What a plugin says of itself: well when `healthz` is "ok"; `key_id` is the key that it encrypts with now."""
 
     version: str
@@ -52,8 +51,7 @@ class Status:
     key_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Encrypted:
+class Encrypted(Struct, frozen=True):
     """What a plugin has made of a plaintext, and what it wants to see again in order to decrypt it."""
 
     ciphertext: bytes

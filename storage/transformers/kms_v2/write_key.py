@@ -9,8 +9,10 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from storage.clock import Clock
 from storage.errors import Unavailable
@@ -35,8 +37,7 @@ _BAD_FOR_SECONDS = 3.0
 _VERSIONS = ("v2", "v2beta1")
 
 
-@dataclass(frozen=True, slots=True)
-class WriteKey:
+class WriteKey(Struct, frozen=True):
     """A data key in hand, good for writing until `expires` on the clock's monotonic scale."""
 
     data_key: envelope.DataKey

@@ -1,9 +1,9 @@
 """Matching: whether and as what a write is heard of."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry.admission.forms import forms_of
 from registry.admission.interface import Attributes, Operation

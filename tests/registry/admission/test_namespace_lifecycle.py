@@ -1,9 +1,9 @@
 """What may be made, changed and deleted in a namespace."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from registry import errors
 from registry.access.users import ANONYMOUS

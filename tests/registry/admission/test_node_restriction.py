@@ -1,10 +1,10 @@
 """What a kubelet may change, and what not."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry import errors
 from registry.access.authorizer import NO_OPINION, Decision, Rules

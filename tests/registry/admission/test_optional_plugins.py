@@ -1,9 +1,9 @@
 """Plugins that are off unless they are asked for, and some small ones."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry import errors
 from registry.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules

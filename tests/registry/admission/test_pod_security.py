@@ -1,9 +1,9 @@
 """PodSecurity: pods and the demands of their namespace."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry.admission import pod_security_configuration
 from registry.admission.interface import Attributes

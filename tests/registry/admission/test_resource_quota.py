@@ -1,10 +1,11 @@
 """Charging the quotas of a namespace, all or none."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry import errors
 from registry.admission import resource_quota

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry.errors import AlreadyExists, Invalid, Timeout
 from registry.generic.hooks import Hooks
@@ -51,14 +52,12 @@ class Taken:
         self.stock.log.append(f"revert {self.number}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refusing(Strategy):
+class Refusing(Strategy, frozen=True):
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return [*context.found, *([fields.required("spec.size")] if "size" not in obj["spec"] else [])]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unknown(Strategy):
+class Unknown(Strategy, frozen=True):
     def canonicalize(self, obj: Object) -> None:
         raise Timeout("who knows", retry_after_seconds=1)
 

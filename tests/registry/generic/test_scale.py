@@ -1,9 +1,9 @@
 """Scales: views on the replicas of other objects."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry import errors
 from registry.generic.scale import ScaleREST, selector_text

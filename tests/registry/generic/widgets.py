@@ -23,8 +23,7 @@ REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespa
 DRY = ("All",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Graceful(Strategy):
+class Graceful(Strategy, frozen=True):
     """Widgets end by degrees: after 30 seconds, or as long as the deletion says."""
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:

@@ -1,6 +1,6 @@
 """What webhooks are sent."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from registry.access.users import UserInfo
 from registry.admission.interface import Operation

@@ -1,9 +1,9 @@
 """Field managers of objects whose versions somebody else converts."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry.errors import StatusError
 from registry.patch.apply import elsewhere

@@ -1,9 +1,9 @@
 """The FieldManager: updates, applies, and who owns what after them."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry.errors import ApplyConflict, BadRequest, StatusError
 from registry.patch.apply.last_applied import ANNOTATION
