@@ -10,8 +10,9 @@ import os
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
+from typing import Protocol
 
 import aiohttp
 from aiohttp import ClientResponse, hdrs
@@ -24,13 +25,33 @@ from registry.errors import BadRequest
 from registry.locations import Location
 
 _STREAM_LIMIT = 64 * 1024
-_UNREACHABLE = (OSError, ValueError, OverflowError)
+UNREACHABLE = (OSError, ValueError, OverflowError)
 """Hosts and ports that are none fail as values."""
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 
 
 class Unreachable(Exception):
     """A place did not answer; the message says why."""
+
+
+class Servers(Protocol):
+    """Whom requests are passed on to."""
+
+    def request(
+        self,
+        location: Location,
+        method: str,
+        url: str,
+        *,
+        headers: CIMultiDict[str],
+        body: AsyncIterator[bytes] | None = None,
+    ) -> AbstractAsyncContextManager[ClientResponse]:
+        """The answer to a request. Raises Unreachable, StatusError."""
+        ...
+
+    async def open(self, location: Location) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection. Raises Unreachable, StatusError."""
+        ...
 
 
 class Backends:
@@ -65,8 +86,8 @@ class Backends:
             )
         except _CLOSED as exc:
             raise Unreachable("EOF") from exc
-        except (aiohttp.ClientError, *_UNREACHABLE) as exc:
-            raise Unreachable(_why(exc, location)) from exc
+        except (aiohttp.ClientError, *UNREACHABLE) as exc:
+            raise Unreachable(why(exc, location)) from exc
         async with answering as response:
             yield response
 
@@ -77,8 +98,8 @@ class Backends:
         opening = asyncio.open_connection(location.host, port, ssl=self._tls(location), limit=_STREAM_LIMIT)
         try:
             return await asyncio.wait_for(opening, self._settings.kubelet_timeout)
-        except _UNREACHABLE as exc:
-            raise Unreachable(_why(exc, location)) from exc
+        except UNREACHABLE as exc:
+            raise Unreachable(why(exc, location)) from exc
 
     async def _check(self, location: Location) -> None:
         """Whether a host that is guarded means addresses of the network only. Raises BadRequest."""
@@ -86,7 +107,7 @@ class Backends:
             return
         try:
             found = await asyncio.get_running_loop().getaddrinfo(location.host, None, type=socket.SOCK_STREAM)
-        except _UNREACHABLE as exc:
+        except UNREACHABLE as exc:
             raise BadRequest(f"lookup {location.host}: no such host") from exc
         if not all(is_global(str(address[0])) for *_, address in found):
             raise BadRequest("address not allowed")
@@ -139,7 +160,7 @@ def _unverified() -> ssl.SSLContext:
     return context
 
 
-def _why(exc: Exception, location: Location) -> str:
+def why(exc: Exception, location: Location) -> str:
     """Why a place cannot be reached, as Go's dialer says it."""
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     if isinstance(exc, aiohttp.ClientConnectorCertificateError):

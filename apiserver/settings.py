@@ -596,6 +596,21 @@ class Settings(BaseModel):
     )
     v: Count = _flag(_LOGS, 0, "number for the log level verbosity", shorthand="v")
 
+    enable_aggregator_routing: bool = _flag(
+        _MISC,
+        False,
+        "Turns on aggregator routing requests to endpoints IP rather than cluster IP: what serves where nobody routes "
+        "cluster IPs.",
+    )
+    proxy_client_cert_file: Path | None = _flag(
+        _AUTHENTICATION,
+        None,
+        "Client certificate used to prove the identity of the aggregator when it must call out during a request to "
+        "the servers behind APIServices. Without it they are shown none.",
+    )
+    proxy_client_key_file: Path | None = _flag(
+        _AUTHENTICATION, None, "Private key for the client certificate of --proxy-client-cert-file."
+    )
     allow_privileged: bool = _flag(_MISC, False, "If true, allow privileged containers.")
     kubelet_certificate_authority: Path | None = _flag(
         _MISC, None, "Path to a cert file for the certificate authority. Without it kubelets are not verified."

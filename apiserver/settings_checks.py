@@ -16,6 +16,7 @@ _PAIRS = (
     ("tls_cert_file", "tls_private_key_file"),
     ("etcd_certfile", "etcd_keyfile"),
     ("kubelet_client_certificate", "kubelet_client_key"),
+    ("proxy_client_cert_file", "proxy_client_key_file"),
 )
 _LEAST_EXPIRATION = 3600.0
 _FLAGS_OF_MODES = frozenset(

@@ -9,7 +9,7 @@ from apiserver.flags import Kind
 
 _BOOLEANS = """
     aggregator-reject-forwarding-redirect contention-profiling disable-http2-serving emulation-forward-compatible
-    enable-aggregator-routing enable-garbage-collector enable-logs-handler
+    enable-garbage-collector enable-logs-handler
     log-json-split-stream log-text-split-stream permit-address-sharing runtime-config-emulation-forward-compatible
     shutdown-send-retry-after
 """
@@ -23,7 +23,7 @@ _WITH_VALUES = """
     feature-gates goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
-    proxy-client-cert-file proxy-client-key-file runtime-config service-account-signing-endpoint
+    runtime-config service-account-signing-endpoint
     show-hidden-metrics-for-version shutdown-watch-termination-grace-period storage-initialization-timeout
     strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """

@@ -5,8 +5,9 @@ read through, never on what a client says alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 Query = Mapping[str, Sequence[str]]
 
@@ -22,10 +23,10 @@ class Passage(Enum):
     """Requests and answers, and connections that are upgraded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(Struct, frozen=True, kw_only=True):
     """A place in the cluster. `port` is empty for that of the scheme; `query` is the client's own when it is None.
 
+    headers: what goes along beside the client's own headers.
     is_kubelet: the server identifies itself there, and verifies the certificate as its flags say; is_verified: unless
     the client does not care. is_guarded: the host is a name that must mean nothing but addresses of the network.
     """
@@ -36,6 +37,7 @@ class Location:
     port: str = ""
     path: str = ""
     query: Sequence[tuple[str, str]] | None = None
+    headers: Sequence[tuple[str, str]] = ()
     is_kubelet: bool = False
     is_verified: bool = True
     is_guarded: bool = False
@@ -47,8 +49,7 @@ class Location:
         return f"{host}:{self.port}" if self.port else host
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """What a client asks of a place: its verb, its query, and the path behind the name of the subresource."""
 
     verb: str

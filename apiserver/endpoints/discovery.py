@@ -13,9 +13,10 @@ from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
 from apiserver.context import Handler, RequestContext
-from apiserver.endpoints import contents
+from apiserver.endpoints import contents, remote_groups
 from apiserver.endpoints import discovery_documents as documents
 from apiserver.endpoints.discovery_documents import Document, Group
+from apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from apiserver.handlers import output
 from apiserver.handlers.served import Groups, ServedPaths
 from apiserver.negotiation import Target
@@ -33,28 +34,47 @@ U = TypeVar("U")
 class _Current(Generic[T_co]):
     """What is made of all that is served, once for each state of it."""
 
-    def __init__(self, served: ServedPaths, make: Callable[[], T_co]) -> None:
-        self._served = served
+    def __init__(self, told: "_Told", make: Callable[[], T_co]) -> None:
+        self._told = told
         self._make = make
-        self._generation = -1
+        self._generation = (-1, -1)
 
     def get(self) -> T_co:
-        if self._generation != self._served.generation:
-            self._made, self._generation = self._make(), self._served.generation
+        generation = self._told.generation
+        if self._generation != generation:
+            self._made, self._generation = self._make(), generation
         return self._made
 
     def then(self, make: Callable[[T_co], U]) -> "_Current[U]":
         """What is made of this."""
-        return _Current(self._served, lambda: make(self.get()))
+        return _Current(self._told, lambda: make(self.get()))
 
 
-def handlers(served: ServedPaths) -> Mapping[str, Handler]:
+class _Told:
+    """All that there is to tell of: what this server serves, and what others do."""
+
+    def __init__(self, served: ServedPaths, remote: RemoteVersions) -> None:
+        self._served = served
+        self._remote = remote
+
+    @property
+    def generation(self) -> tuple[int, int]:
+        return self._served.generation, self._remote.generation
+
+    def groups(self) -> Sequence[Group]:
+        """The groups that have names."""
+        own = {name: one for name, one in self._served.told_groups.items() if name}
+        return remote_groups.merged(_groups(own), self._remote.by_version.values())
+
+
+def handlers(served: ServedPaths, remote: RemoteVersions) -> Mapping[str, Handler]:
     """The handlers of the roots and of the core group, each with and without a slash at its end."""
     core = _groups({name: versions for name, versions in served.fixed_groups.items() if not name})
-    others = _Current(served, lambda: _groups({name: one for name, one in served.told_groups.items() if name}))
+    told = _Told(served, remote)
+    others = _Current(told, told.groups)
     group_list = others.then(documents.api_group_list)
     paths = {
-        "/api": _restful(_root(_Current(served, lambda: core), documents.api_versions)),
+        "/api": _restful(_root(_Current(told, lambda: core), documents.api_versions)),
         "/apis": _root(others, lambda _address: group_list.get()),
     }
     for group in core:
@@ -65,17 +85,13 @@ def handlers(served: ServedPaths) -> Mapping[str, Handler]:
 class GroupPaths:
     """Tells of each group and its versions as they are served now; all else below /apis/ is passed on."""
 
-    def __init__(self, served: ServedPaths, otherwise: Handler) -> None:
+    def __init__(self, served: ServedPaths, remote: RemoteVersions, otherwise: Handler) -> None:
         self._otherwise = otherwise
+        told = _Told(served, remote)
         self._handlers = _Current(
-            served,
+            told,
             lambda: _with_slashes(
-                {
-                    path: handler
-                    for group in _groups(served.told_groups)
-                    if group.name
-                    for path, handler in _handlers_of(group).items()
-                }
+                {path: handler for group in told.groups() for path, handler in _handlers_of(group).items()}
             ),
         )
 
@@ -95,8 +111,9 @@ def _groups(groups: Groups) -> Sequence[Group]:
 def _handlers_of(group: Group) -> dict[str, Handler]:
     paths = {f"/apis/{group.name}": _plain(partial(documents.api_group, group))} if group.name else {}
     root = f"/apis/{group.name}" if group.name else "/api"
-    for version in group.versions:
-        paths[f"{root}/{version}"] = _restful(_plain(partial(documents.api_resource_list, group, version)))
+    for version, told in group.versions.items():
+        if not isinstance(told, RemoteVersion):
+            paths[f"{root}/{version}"] = _restful(_plain(partial(documents.api_resource_list, group, version)))
     return paths
 
 

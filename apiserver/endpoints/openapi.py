@@ -16,6 +16,7 @@ from apiserver import negotiation, responses
 from apiserver.context import Handler, RequestContext
 from apiserver.endpoints import contents
 from apiserver.endpoints.contents import Content
+from apiserver.endpoints.remote_versions import RemoteVersions
 from apiserver.handlers.served import ServedPaths
 from registry.schema import Catalog
 from storage.clock import Clock
@@ -110,13 +111,13 @@ class OpenAPI:
         return web.Response(status=301, headers=fields)
 
 
-def of(served: ServedPaths, types: Catalog, clock: Clock) -> OpenAPI:
-    """The handlers for what is served."""
+def of(served: ServedPaths, remote: RemoteVersions, types: Catalog, clock: Clock) -> OpenAPI:
+    """The handlers for what is served, here and elsewhere."""
 
     def make() -> "Documents":
         from apiserver.endpoints import openapi_documents, openapi_sources
 
-        return openapi_documents.Documents(openapi_sources.of(served, types), types, clock)
+        return openapi_documents.Documents(openapi_sources.of(served, types), remote, types, clock)
 
     return OpenAPI(make, clock)
 

@@ -1,28 +1,55 @@
-"""Remote groups: versions of APIs for which an APIService names a service.
+"""Remote groups: where the groups and versions that other servers answer stand among those of this server.
 
-This server answers for its own groups and custom resources; for others it says that they are not available.
+Pure. By the priorities of their APIServices: the highest first, equal ones by name, equal versions as Kubernetes orders
+the names of versions.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 
-from aiohttp import web
+from apiserver.endpoints.discovery_documents import Group
+from apiserver.endpoints.remote_versions import RemoteVersion
+from registry.bootstrap import api_services
+from registry.customresources import versions
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-
-IsRemote = Callable[[str, str], bool]
-"""Whether somebody else answers for a group and version."""
-
-_UNAVAILABLE = "service unavailable\n"
+_ALWAYS_FIRST = "apiregistration.k8s.io"
+_HIGHEST = 20_001
 
 
-def before(handler: Handler, is_remote: IsRemote) -> Handler:
-    """Refuse requests for remote groups, and hand on all others."""
+def merged(groups: Sequence[Group], remote: Iterable[RemoteVersion]) -> Sequence[Group]:
+    """All groups in their order."""
+    by_group: dict[str, list[RemoteVersion]] = {}
+    for one in remote:
+        by_group.setdefault(one.group, []).append(one)
+    if not by_group:
+        return groups
+    found = [_joined(group, by_group.pop(group.name, [])) for group in groups]
+    for name, its in sorted(by_group.items()):
+        group, priority = _joined(Group(name, {}), its), max(one.group_priority for one in its)
+        place = next((index for index, one in enumerate(found) if _is_behind(one, name, priority)), len(found))
+        found.insert(place, group)
+    return found
 
-    async def dispatched(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        _, _, group, version, *_ = (*context.path.split("/", 4), "", "")
-        if version and is_remote(group, version):
-            return responses.text(context, _UNAVAILABLE, status=503)
-        return await handler(request, context)
 
-    return dispatched
+def _joined(group: Group, remote: Sequence[RemoteVersion]) -> Group:
+    """A group with versions from elsewhere, which take the place of its own."""
+    if not remote:
+        return group
+    its = {one.version: one for one in remote}
+    own = {version: api_services.version_priority(group.name, version) for version in group.versions}
+    rank = {**own, **{version: one.version_priority for version, one in its.items()}}
+    names = sorted(rank, key=lambda version: (-rank[version], versions.priority(version)))
+    return Group(group.name, {name: its.get(name) or group.versions[name] for name in names})
+
+
+def _is_behind(group: Group, name: str, priority: int) -> bool:
+    """Whether a group stands behind a new one of this name and priority."""
+    own = _priority(group)
+    return own < priority or (own == priority and group.name > name)
+
+
+def _priority(group: Group) -> int:
+    if group.name == _ALWAYS_FIRST:
+        return _HIGHEST
+    remote = [one.group_priority for one in group.versions.values() if isinstance(one, RemoteVersion)]
+    has_own = len(remote) < len(group.versions)
+    return max([*remote, *([api_services.group_priority(group.name)] if has_own else [])])

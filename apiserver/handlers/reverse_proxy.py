@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from apiserver import responses
-from apiserver.backends import Backends, Unreachable
+from apiserver.backends import Servers, Unreachable
 from apiserver.context import RequestContext
 from apiserver.handlers import forwarding, relaying, tunnels
 from registry.errors import ServiceUnavailable
@@ -21,7 +21,7 @@ _CHUNK = 64 * 1024
 
 
 async def send(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Backends
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
 ) -> web.StreamResponse:
     """Pass a request on and its answer back. Raises ServiceUnavailable."""
     if forwarding.is_upgrade(request):
@@ -31,6 +31,7 @@ async def send(
         return _redirected(context, raw_path, query)
     url = forwarding.url_of(location, query)
     headers = _headers(request, raw_path)
+    headers.extend(location.headers)
     body = _body(request) if request.body_exists else None
     try:
         async with backends.request(location, request.method, url, headers=headers, body=body) as answer:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from apiserver.backends import Backends, Unreachable
+from apiserver.backends import Servers, Unreachable
 from apiserver.context import RequestContext
 from apiserver.handlers import forwarding
 from registry import errors
@@ -25,7 +25,7 @@ _REFUSAL_SECONDS = 10
 
 
 async def stream(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Backends
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
 ) -> web.StreamResponse:
     """Pass a connection on that has to become something else. Raises BadRequest."""
     if not forwarding.is_upgrade(request):
@@ -34,7 +34,7 @@ async def stream(
 
 
 async def pass_on(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Backends
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
 ) -> web.StreamResponse:
     """Let the other side decide on the upgrade, and tie both connections together if it agrees."""
     try:
@@ -61,6 +61,7 @@ def _head(request: web.BaseRequest, location: Location) -> bytes:
     url = forwarding.url_of(location, request.raw_path.partition("?")[2])
     target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
     headers = forwarding.headers_of(request, keeps_upgrade=True)
+    headers.extend(location.headers)
     lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode(errors="surrogateescape")
 

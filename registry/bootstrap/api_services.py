@@ -104,10 +104,14 @@ def _how(obj: Object) -> str:
     return how if how in (_AT_START, _ALWAYS) else ""
 
 
-def remote_version(stored: StoredObject) -> tuple[str, str] | None:
-    """The group and version that somebody else answers for; None of an APIService of this server."""
-    spec = stored.decode()["spec"]
-    return (spec.get("group", ""), spec.get("version", "")) if spec.get("service") else None
+def group_priority(group: str) -> int:
+    """Where a group of this server stands in discovery."""
+    return max((one.group for (name, _), one in _BUILT_IN.items() if name == group), default=_CUSTOM.group)
+
+
+def version_priority(group: str, version: str) -> int:
+    """Where a version of this server stands in its group."""
+    return _BUILT_IN.get((group, version), _CUSTOM).version
 
 
 def _api_service(group: str, version: str, priority: Priority, *, how: str) -> Object:

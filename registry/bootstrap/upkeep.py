@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
+from registry.apiregistration.registrations import Registrations
 from registry.assembly import Groups
 from registry.bootstrap import (
     api_service_status,
@@ -39,38 +40,45 @@ _RETRY_SECONDS = 1.0
 _NAMESPACES_SECONDS = 60.0
 _REMOTE_SECONDS = 5.0
 """Between two looks at the services of APIServices, whose changes are not followed."""
+_QUIET_ROUNDS = 5
+"""So many times in a row the servers of available APIServices are not asked."""
 
 Step = Callable[[], Awaitable[None]]
 
 
 class Upkeep:
-    """Of one server. fairness: None where it is not wanted; nobody looks after the conditions of flow schemas then."""
+    """Of one server.
 
-    def __init__(self, groups: Groups, given: Foundation, fairness: Fairness | None = None) -> None:
+    fairness: None where it is not wanted; nobody looks after the conditions of flow schemas then. check_remote: asks
+    the servers behind APIServices.
+    """
+
+    def __init__(
+        self,
+        groups: Groups,
+        given: Foundation,
+        fairness: Fairness | None = None,
+        *,
+        registrations: Registrations,
+        check_remote: api_service_status.Check,
+    ) -> None:
         self._client = OwnClient(groups, given)
         self._given = given
         self._clock = given.clock
         self._cidrs = [str(network) for network in given.config.service_cluster_ip_ranges]
         self._service: KubernetesService | None = None
-        self._api_services_changed = asyncio.Event()
         self._definitions_changed = asyncio.Event()
         self._definitions = Following(
             self._client.storage(api_services.DEFINITIONS),
             api_services.served_versions,
             lambda _names: self._definitions_changed.set(),
         )
-        self._api_services: Following[tuple[str, str] | None] = Following(
-            self._client.storage(api_services.APISERVICES),
-            api_services.remote_version,
-            lambda _names: self._api_services_changed.set(),
-        )
+        self._registrations = registrations
+        self._check_remote = check_remote
+        self._quiet_rounds = 0
         self._fairness = fairness
         self._repair = service_repair.repair(groups, given)
         self._tasks = Tasks()
-
-    def is_remote(self, group: str, version: str) -> bool:
-        """Whether an APIService says that somebody else answers for a version."""
-        return (group, version) in self._api_services.items.values()
 
     async def begin(self, advertised: Advertised) -> None:
         """Make what is missing, and look after it from now on."""
@@ -85,7 +93,7 @@ class Upkeep:
             token_tracking.ensure(self._client, self._clock),
             self._begin_service(self._service),
         )
-        await asyncio.gather(self._settle_flow_schemas(), self._settle_api_services())
+        await asyncio.gather(self._settle_flow_schemas(), self._settle_local_api_services())
         self._spawn_loops(self._service)
 
     async def close(self) -> None:
@@ -99,11 +107,11 @@ class Upkeep:
         if self._fairness is not None:
             self._spawn("follow flow schemas", self._fairness.run(patience))
             self._spawn("keep flow schemas", self._on(self._fairness.changed, self._settle_flow_schemas))
-        self._spawn("follow API services", self._api_services.run(patience))
+        self._spawn("follow API services", self._registrations.run(patience))
         self._spawn("follow definitions", self._definitions.run(patience))
-        self._spawn("keep API services", self._on(self._api_services_changed, self._settle_api_services))
+        self._spawn("keep API services", self._on(self._registrations.changed, self._settle_api_services))
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
-        self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._settle_api_services, patience))
+        self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._look_after_remote, patience))
         self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces, patience))
         self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once, clock))
         self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew, clock))
@@ -123,8 +131,21 @@ class Upkeep:
     async def _settle_flow_schemas(self) -> None:
         await flow_schema_status.settle(self._client, self._clock)
 
+    async def _settle_local_api_services(self) -> None:
+        await api_service_status.settle_local(self._client, self._clock)
+
     async def _settle_api_services(self) -> None:
-        await api_service_status.settle(self._client, self._clock)
+        await self._settle_local_api_services()
+        if self._registrations.by_version:
+            await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
+
+    async def _look_after_remote(self) -> None:
+        """Those that are available are asked less often."""
+        remote = self._registrations.by_version.values()
+        is_quiet = all(one.is_available for one in remote) and self._quiet_rounds < _QUIET_ROUNDS
+        self._quiet_rounds = self._quiet_rounds + 1 if is_quiet else 0
+        if remote and not is_quiet:
+            await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
 
     async def _settle_custom_api_services(self) -> None:
         await api_services.settle_custom(self._client, self._definitions.items.values())

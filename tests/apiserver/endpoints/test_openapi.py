@@ -6,6 +6,7 @@ import pytest
 
 from apiserver.endpoints.openapi import OpenAPI
 from apiserver.endpoints.openapi_documents import Documents
+from apiserver.endpoints.remote_versions import RemoteVersions
 from apiserver.filters import request_info
 from apiserver.routing import Routes
 from apiserver.serializers.protobuf.encoding import read_fields
@@ -38,7 +39,7 @@ class Client:
 async def serving() -> AsyncIterator[Client]:
     client = Client()
     clock = SystemClock()
-    openapi = OpenAPI(lambda: Documents(lambda: client.sources, builtin(), clock), clock)
+    openapi = OpenAPI(lambda: Documents(lambda: client.sources, RemoteVersions(), builtin(), clock), clock)
     routes = Routes(exact=openapi.exact, prefixes=openapi.prefixes)
     async with listening(routes.dispatch, request_info.with_request_info) as listener:
         client.port = listener.port

@@ -8,10 +8,13 @@ from typing import Any
 import orjson
 import pytest
 
+from registry.apiregistration.apiservices import APISERVICES
+from registry.apiregistration.registrations import Registration, Registrations
 from registry.assembly import assemble, environment_of
 from registry.bootstrap.kubernetes_service import Advertised
 from registry.bootstrap.own_client import OwnClient, Place
 from registry.bootstrap.upkeep import Upkeep
+from registry.generic.provider import resource_of
 from storage.clock import SystemClock
 from storage.factory import StorageConfig, StorageFactory
 from tests import golden
@@ -33,6 +36,11 @@ FLOWSCHEMAS, PRIORITY_LEVELS = PLACES[:2]
 SERVICE = (Place("", "v1", "services"), Place("discovery.k8s.io", "v1", "endpointslices"), Place("", "v1", "endpoints"))
 
 
+async def well(_registration: Registration) -> str:
+    """Nothing is wrong with any server."""
+    return ""
+
+
 class Begun:
     """What one server stands on; `again` is another server on the same storage."""
 
@@ -40,7 +48,8 @@ class Begun:
         self.given = foundation_on(factory)
         groups = assemble(environment_of(self.given))
         self.client = OwnClient(groups, self.given)
-        self.upkeep = Upkeep(groups, self.given)
+        registrations = Registrations(factory.storage_for(resource_of(APISERVICES)))
+        self.upkeep = Upkeep(groups, self.given, registrations=registrations, check_remote=well)
 
 
 @pytest.fixture

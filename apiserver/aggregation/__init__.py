@@ -1,0 +1,1 @@
+"""Aggregation: groups of APIs that other servers answer, as if this one did."""

@@ -1,0 +1,103 @@
+"""Documents: what remote servers say of what they serve, read from what they send.
+
+Pure. Must hold: what a server says of versions that are not registered for it does not count; what cannot be read is
+Unreadable, whatever it is.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from apiserver.endpoints.remote_versions import Document
+
+_NO_KIND = {"group": "", "version": "", "kind": ""}
+_AGGREGATED = ("v=v2", "v=v2beta1")
+
+
+class Unreadable(ValueError):
+    """A document that is none."""
+
+
+def is_aggregated(content_type: str) -> bool:
+    """Whether an answer tells of all groups at once."""
+    parts = {part.strip() for part in content_type.split(";")}
+    is_list = {"g=apidiscovery.k8s.io", "as=APIGroupDiscoveryList"} <= parts
+    return is_list and any(version in parts for version in _AGGREGATED)
+
+
+def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
+    """What a list of groups says of each version. Raises Unreadable."""
+    try:
+        return {
+            (group.get("metadata", {}).get("name", ""), one["version"]): _version(one)
+            for group in orjson.loads(body).get("items") or ()
+            for one in group.get("versions") or ()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise Unreadable(str(exc)) from exc
+
+
+def version_of_resources(body: bytes, version: str) -> Document:
+    """What a plain list of resources says of its version. Raises Unreadable."""
+    try:
+        listed = orjson.loads(body).get("resources") or ()
+        return {"version": version, "resources": list(_resources(listed))}
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise Unreadable(str(exc)) from exc
+
+
+def openapi2(body: bytes, root: str) -> Document:
+    """What a document of version 2 says of what lies below a path. Raises Unreadable."""
+    try:
+        document = orjson.loads(body)
+        paths = {path: item for path, item in document["paths"].items() if f"{path}/".startswith(f"{root}/")}
+        return {"paths": paths, "definitions": document.get("definitions") or {}}
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise Unreadable(str(exc)) from exc
+
+
+def openapi3_address(body: bytes, path: str) -> str:
+    """Where an index of version 3 has the document of a path; nowhere if it has none. Raises Unreadable."""
+    try:
+        found = (orjson.loads(body).get("paths") or {}).get(path) or {}
+        return str(found.get("serverRelativeURL", ""))
+    except (ValueError, TypeError, AttributeError) as exc:
+        raise Unreadable(str(exc)) from exc
+
+
+def _version(told: Mapping[str, Any]) -> Document:
+    """A version as it is told on: each resource has a kind, which some clients need."""
+    resources = [
+        {
+            **one,
+            "responseKind": one.get("responseKind") or _NO_KIND,
+            **(
+                {"subresources": [{**sub, "responseKind": sub.get("responseKind") or _NO_KIND} for sub in below]}
+                if (below := one.get("subresources"))
+                else {}
+            ),
+        }
+        for one in told.get("resources") or ()
+    ]
+    return {"version": told["version"], **({"resources": resources} if resources else {})}
+
+
+def _resources(listed: Iterable[Mapping[str, Any]]) -> Iterable[Document]:
+    found: dict[str, Document] = {}
+    for one in listed:
+        name, _, subresource = one["name"].partition("/")
+        kind = {"group": one.get("group", ""), "version": one.get("version", ""), "kind": one.get("kind", "")}
+        resource = found.setdefault(name, {"resource": name})
+        if subresource:
+            below = {"subresource": subresource, "responseKind": kind, "verbs": list(one.get("verbs") or ())}
+            resource.setdefault("subresources", []).append(below)
+            continue
+        resource |= {
+            "responseKind": kind,
+            "scope": "Namespaced" if one.get("namespaced") else "Cluster",
+            "singularResource": one.get("singularName", ""),
+            "verbs": list(one.get("verbs") or ()),
+            **{member: one[member] for member in ("shortNames", "categories") if one.get(member)},
+        }
+    return found.values()

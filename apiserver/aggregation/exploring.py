@@ -1,0 +1,156 @@
+"""Exploring: asks remote servers what they serve, when their registrations change and once a minute.
+
+Must hold: a server that does not answer is asked again soon, then less and less often, and what was known of it is told
+on as stale; the versions of one server are found out by one question where it understands that.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+
+from apiserver.aggregation import documents
+from apiserver.aggregation.documents import Unreadable
+from apiserver.aggregation.remote_servers import RemoteServers
+from apiserver.backends import Unreachable
+from apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
+from registry.apiregistration.registrations import Registration, Registrations
+from storage.clock import Clock
+
+logger = logging.getLogger(__name__)
+
+_INTERVAL = 60.0
+_FIRST_PAUSE = 0.5
+_OPENAPI_SECONDS = 60.0
+_JSON = {"Accept": "application/json"}
+_AGGREGATED = {
+    "Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+}
+
+Service = tuple[str, str, int]
+
+
+class Explorer:
+    """Of one server."""
+
+    def __init__(
+        self, registrations: Registrations, servers: RemoteServers, known: RemoteVersions, patience: Clock
+    ) -> None:
+        self._registrations = registrations
+        self._servers = servers
+        self._known = known
+        self._patience = patience
+        self._changed = asyncio.Event()
+
+    def look_again(self) -> None:
+        """A registration has changed."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Ask until cancelled."""
+        pause = _FIRST_PAUSE
+        while True:
+            self._changed.clear()
+            pause = _INTERVAL if await self._explore() else min(2 * pause, _INTERVAL)
+            if await self._is_changed_within(pause):
+                pause = _FIRST_PAUSE
+
+    async def _explore(self) -> bool:
+        """Ask all servers. Whether all have answered."""
+        registrations = list(self._registrations.by_version.values())
+        self._announce(registrations)
+        found = await asyncio.gather(*(self._explore_service(group) for group in _by_service(registrations)))
+        discovered = {version: document for one in found for version, document in one.items()}
+        specs = await asyncio.gather(*(self._openapi2(one) for one in registrations))
+        addresses = await asyncio.gather(*(self._openapi3(one) for one in registrations))
+        self._known.publish(
+            {(one.group, one.version): self._version(one, discovered) for one in registrations},
+            {(one.group, one.version): spec for one, spec in zip(registrations, specs, strict=True) if spec},
+            {
+                one.root.removeprefix("/"): address
+                for one, address in zip(registrations, addresses, strict=True)
+                if address
+            },
+        )
+        return all((one.group, one.version) in discovered for one in registrations)
+
+    def _announce(self, registrations: Iterable[Registration]) -> None:
+        """Tell of versions that have come and gone, before anybody has answered."""
+        known = self._known
+        versions = {
+            (one.group, one.version): known.by_version.get((one.group, one.version)) or self._version(one, {})
+            for one in registrations
+        }
+        known.publish(versions, known.openapi2, known.openapi3)
+
+    def _version(self, one: Registration, discovered: Mapping[tuple[str, str], Document]) -> RemoteVersion:
+        key = (one.group, one.version)
+        document = discovered.get(key)
+        if document is not None:
+            told = {**document, "freshness": "Current"}
+        else:
+            known = self._known.by_version.get(key)
+            told = {**(known.discovery if known is not None else {"version": one.version}), "freshness": "Stale"}
+        return RemoteVersion(one.group, one.version, one.group_priority, one.version_priority, told)
+
+    async def _explore_service(self, group: list[Registration]) -> Mapping[tuple[str, str], Document]:
+        """What the server of some registrations says of their versions."""
+        available = [one for one in group if one.is_available]
+        if not available:
+            return {}
+        try:
+            answer = await self._servers.get(available[0], "/apis", headers=_AGGREGATED)
+            if answer.status == 200 and documents.is_aggregated(answer.headers.get("Content-Type", "")):
+                told = documents.versions_of_list(answer.body)
+                return {
+                    (one.group, one.version): told.get((one.group, one.version), {"version": one.version})
+                    for one in available
+                }
+            plain = await asyncio.gather(*(self._plain(one) for one in available))
+        except (Unreachable, Unreadable) as exc:
+            logger.info("cannot discover what %s serves: %s", available[0].name, exc)
+            return {}
+        return {(one.group, one.version): found for one, found in zip(available, plain, strict=True) if found}
+
+    async def _plain(self, one: Registration) -> Document | None:
+        """What a server that knows no aggregated discovery says of one version."""
+        answer = await self._servers.get(one, one.root, headers=_JSON)
+        return documents.version_of_resources(answer.body, one.version) if answer.status == 200 else None
+
+    async def _openapi2(self, one: Registration) -> Document | None:
+        if not one.is_available:
+            return self._known.openapi2.get((one.group, one.version))
+        try:
+            answer = await self._servers.get(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
+            return documents.openapi2(answer.body, one.root) if answer.status == 200 else None
+        except (Unreachable, Unreadable) as exc:
+            logger.info("no OpenAPI of %s: %s", one.name, exc)
+            return None
+
+    async def _openapi3(self, one: Registration) -> str:
+        path = one.root.removeprefix("/")
+        if not one.is_available:
+            return self._known.openapi3.get(path, "")
+        try:
+            answer = await self._servers.get(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
+            return documents.openapi3_address(answer.body, path) if answer.status == 200 else ""
+        except (Unreachable, Unreadable):
+            return ""
+
+    async def _is_changed_within(self, seconds: float) -> bool:
+        waiting = asyncio.ensure_future(self._changed.wait())
+        sleeping = asyncio.ensure_future(self._patience.sleep(seconds))
+        try:
+            await asyncio.wait((waiting, sleeping), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in (waiting, sleeping):
+                one.cancel()
+            await asyncio.gather(waiting, sleeping, return_exceptions=True)
+        return self._changed.is_set()
+
+
+def _by_service(registrations: Iterable[Registration]) -> Iterable[list[Registration]]:
+    found: dict[Service, list[Registration]] = {}
+    for one in registrations:
+        found.setdefault((one.namespace, one.service, one.port), []).append(one)
+    return found.values()

@@ -1,0 +1,99 @@
+"""Gateway: the one way to the servers behind APIServices.
+
+What goes there is imported and opened when the first such APIService is there: most servers have none. Must hold: a
+request for a version without a registration costs one look at an empty mapping.
+"""
+
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from apiserver.context import Handler, RequestContext
+from apiserver.endpoints.remote_versions import RemoteVersions
+from apiserver.settings import Settings
+from registry.apiregistration.registrations import Registration, Registrations
+from registry.apiregistration.resolving import Resolver
+from storage.clock import Clock
+from storage.tasks import Tasks
+
+if TYPE_CHECKING:
+    from apiserver.aggregation.exploring import Explorer
+    from apiserver.aggregation.remote_servers import RemoteServers
+
+_OPENAPI3 = "/openapi/v3/"
+
+
+class Gateway:
+    """Of one server."""
+
+    def __init__(self, settings: Settings, registrations: Registrations, resolver: Resolver, patience: Clock) -> None:
+        self.versions = RemoteVersions()
+        self._settings = settings
+        self._registrations = registrations
+        self._resolver = resolver
+        self._patience = patience
+        self._tasks = Tasks()
+        self._opened: RemoteServers | None = None
+        self._explorer: Explorer | None = None
+        registrations.subscribe(self._note_change)
+
+    async def close(self) -> None:
+        """End what goes on, and every connection."""
+        await self._tasks.close()
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def check(self, registration: Registration) -> str:
+        """What is wrong with a server; empty when all is well."""
+        return await self._servers.check(registration)
+
+    def before(self, handler: Handler) -> Handler:
+        """Answer requests below /apis/ for registered versions, and hand on all others."""
+        registrations = self._registrations
+
+        async def dispatched(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            if not registrations.by_version:
+                return await handler(request, context)
+            _, _, group, version, *_ = (*context.path.split("/", 4), "", "")
+            return await self._pass_on(request, context, (group, version), handler)
+
+        return dispatched
+
+    def before_openapi(self, handler: Handler) -> Handler:
+        """The same for the documents of registered versions."""
+
+        async def dispatched(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            path = context.path.removeprefix(_OPENAPI3)
+            if path not in self.versions.openapi3:
+                return await handler(request, context)
+            _, group, version = path.split("/", 2)
+            return await self._pass_on(request, context, (group, version), handler)
+
+        return dispatched
+
+    async def _pass_on(
+        self, request: web.BaseRequest, context: RequestContext, version: tuple[str, str], otherwise: Handler
+    ) -> web.StreamResponse:
+        registration = self._registrations.by_version.get(version)
+        if registration is None:
+            return await otherwise(request, context)
+        from apiserver.aggregation import proxy
+
+        return await proxy.pass_on(request, context, registration, self._servers)
+
+    @property
+    def _servers(self) -> "RemoteServers":
+        if self._opened is None:
+            from apiserver.aggregation.remote_servers import RemoteServers
+
+            self._opened = RemoteServers(self._settings, self._resolver)
+        return self._opened
+
+    def _note_change(self) -> None:
+        if self._explorer is None and self._registrations.by_version:
+            from apiserver.aggregation.exploring import Explorer
+
+            self._explorer = Explorer(self._registrations, self._servers, self.versions, self._patience)
+            self._tasks.spawn(self._explorer.run(), name="explore remote servers")
+        elif self._explorer is not None:
+            self._explorer.look_again()

@@ -1,0 +1,64 @@
+"""Proxy: requests for registered versions go on to their servers, and their answers come back.
+
+The server learns who asks from headers that it believes because of this server's certificate. Must hold: what the
+client says of such headers, and its credentials, go nowhere; failures are texts, as kube-apiserver's are.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from aiohttp import web
+
+from apiserver import responses
+from apiserver.aggregation.remote_servers import NoTrust, RemoteServers
+from apiserver.context import RequestContext
+from apiserver.handlers import reverse_proxy
+from registry.access.users import UserInfo
+from registry.apiregistration.registrations import Registration
+from registry.apiregistration.resolving import Unresolved
+from registry.errors import StatusError
+
+UNAVAILABLE = "service unavailable\n"
+_DISCOVERY_SECONDS = 5.0
+_DISCOVERY_PARTS = 3
+_PLAIN_IN_KEYS = "!#$%&'*+-.^_`|~"
+"""Characters of header names, beside letters and digits, less the one that escapes others."""
+
+
+async def pass_on(
+    request: web.BaseRequest, context: RequestContext, registration: Registration, servers: RemoteServers
+) -> web.StreamResponse:
+    """Answer as the server of a registration does."""
+    if not registration.is_available:
+        return responses.text(context, UNAVAILABLE, status=503)
+    try:
+        server = servers.of(registration)
+        headers = [*users_headers(context.user), ("Audit-Id", context.audit_id)]
+        location = await servers.location(registration, context.path, headers)
+    except NoTrust as exc:
+        return responses.text(context, f"{exc}\n", status=500)
+    except Unresolved:
+        return responses.text(context, UNAVAILABLE, status=503)
+    try:
+        async with asyncio.timeout(_DISCOVERY_SECONDS if _is_discovery(context) else None):
+            return await reverse_proxy.send(request, context, location, server)
+    except StatusError as exc:
+        return responses.text(context, f"{exc.message}\n", status=503)
+    except TimeoutError:
+        why = "error trying to reach service: context deadline exceeded\n"
+        return responses.text(context, why, status=503)
+
+
+def users_headers(user: UserInfo) -> Iterator[tuple[str, str]]:
+    """What tells a server behind this one who asks."""
+    yield "X-Remote-User", user.name
+    if user.uid:
+        yield "X-Remote-Uid", user.uid
+    yield from (("X-Remote-Group", group) for group in user.groups)
+    for key, values in user.extra.items():
+        yield from ((f"X-Remote-Extra-{quote(key.lower(), safe=_PLAIN_IN_KEYS)}", value) for value in values)
+
+
+def _is_discovery(context: RequestContext) -> bool:
+    return not context.info.is_resource and len(context.path.strip("/").split("/")) == _DISCOVERY_PARTS

@@ -1,0 +1,207 @@
+"""RemoteServers: connections to the servers behind APIServices.
+
+The owner of all of them. Imported when the first such APIService is there. Must hold: a server has to show a
+certificate for the name of its service, signed by the CA bundle of its APIService, unless that says that any will do;
+it is shown the certificate of --proxy-client-cert-file; no redirect is followed; what cannot be reached is told in Go's
+words.
+"""
+
+import asyncio
+import base64
+import binascii
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import NamedTuple
+
+import aiohttp
+from aiohttp import ClientResponse, hdrs
+from multidict import CIMultiDict
+from yarl import URL
+
+from apiserver.backends import UNREACHABLE, Unreachable, why
+from apiserver.settings import Settings
+from registry.apiregistration.registrations import Registration
+from registry.apiregistration.resolving import Resolver, Unresolved
+from registry.locations import Location, Passage
+from registry.quoting import quote
+
+_DISCOVERY_SECONDS = 5.0
+_CONNECT_SECONDS = 30.0
+_ATTEMPTS = 5
+_STREAM_LIMIT = 64 * 1024
+_MOST_BYTES = 64 * 1024 * 1024
+_WELL = range(200, 300)
+_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
+AGGREGATOR: Mapping[str, str] = {"X-Remote-User": "system:kube-aggregator", "X-Remote-Group": "system:masters"}
+"""Who asks on behalf of this server."""
+
+
+class NoTrust(Exception):
+    """Nobody can be trusted on behalf of an APIService; the message says why."""
+
+
+class Document(NamedTuple):
+    """An answer that was read whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class RemoteServers:
+    """Goes where registrations say."""
+
+    def __init__(self, settings: Settings, resolver: Resolver) -> None:
+        self._settings = settings
+        self._resolver = resolver
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+            skip_auto_headers=(hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE),
+        )
+
+    async def close(self) -> None:
+        """End every connection."""
+        await self._session.close()
+
+    async def location(
+        self, registration: Registration, path: str, headers: Sequence[tuple[str, str]] = ()
+    ) -> Location:
+        """A path at the server. Raises Unresolved."""
+        address = await self._resolver.resolve(registration.namespace, registration.service, registration.port)
+        return Location(
+            passage=Passage.PROXY, scheme="https", host=address.host, port=str(address.port), path=path, headers=headers
+        )
+
+    def of(self, registration: Registration) -> "RemoteServer":
+        """The server, as what requests are passed on to. Raises NoTrust."""
+        return RemoteServer(self._session, registration, self._tls(registration))
+
+    async def check(self, registration: Registration) -> str:
+        """What is wrong with a server when it is asked for its version; empty if one of several tries goes well."""
+        asking = {asyncio.ensure_future(self._failure(registration)) for _ in range(_ATTEMPTS)}
+        failure = ""
+        try:
+            for answered in asyncio.as_completed(asking):
+                failure = await answered
+                if not failure:
+                    break
+        finally:
+            for one in asking:
+                one.cancel()
+            await asyncio.gather(*asking, return_exceptions=True)
+        return failure
+
+    async def get(
+        self, registration: Registration, path: str, *, headers: Mapping[str, str], seconds: float = _DISCOVERY_SECONDS
+    ) -> Document:
+        """A document of a server. Raises Unreachable."""
+        try:
+            async with asyncio.timeout(seconds):
+                location = await self.location(registration, path)
+                url = f"https://{location.authority}{path}"
+                asked = CIMultiDict({**AGGREGATOR, **headers})
+                async with self.of(registration).request(location, hdrs.METH_GET, url, headers=asked) as answer:
+                    return Document(answer.status, dict(answer.headers), await _read(answer))
+        except TimeoutError as exc:
+            raise Unreachable("context deadline exceeded") from exc
+        except (Unresolved, NoTrust) as exc:
+            raise Unreachable(str(exc)) from exc
+
+    async def _failure(self, registration: Registration) -> str:
+        path = registration.root
+        try:
+            location = await self.location(registration, path)
+        except Unresolved as exc:
+            return str(exc)
+        url = f"https://{location.authority}{path}"
+        try:
+            answer = await self.get(registration, path, headers={})
+        except Unreachable as exc:
+            return f"failing or missing response from {url}: Get {quote(url)}: {exc}"
+        if answer.status not in _WELL:
+            return f"failing or missing response from {url}: bad status from {url}: {answer.status}"
+        return ""
+
+    def _tls(self, registration: Registration) -> ssl.SSLContext:
+        settings = self._settings
+        certificate = (str(settings.proxy_client_cert_file), str(settings.proxy_client_key_file))
+        has_one = settings.proxy_client_cert_file is not None
+        return _trust(registration.authorities, registration.is_unverified, certificate if has_one else None)
+
+
+class RemoteServer:
+    """One of them: what `Backends` are for what lies within the cluster."""
+
+    def __init__(self, session: aiohttp.ClientSession, registration: Registration, tls: ssl.SSLContext) -> None:
+        self._session = session
+        self._host = registration.host
+        self._tls = tls
+
+    @asynccontextmanager
+    async def request(
+        self,
+        location: Location,
+        method: str,
+        url: str,
+        *,
+        headers: CIMultiDict[str],
+        body: AsyncIterator[bytes] | None = None,
+    ) -> AsyncIterator[ClientResponse]:
+        """The answer to a request. Raises Unreachable."""
+        try:
+            answering = await self._session.request(
+                method,
+                URL(url, encoded=True),
+                headers=headers,
+                data=body,
+                ssl=self._tls,
+                server_hostname=self._host,
+                allow_redirects=False,
+            )
+        except _CLOSED as exc:
+            raise Unreachable("EOF") from exc
+        except (aiohttp.ClientError, *UNREACHABLE) as exc:
+            raise Unreachable(why(exc, location)) from exc
+        async with answering as response:
+            yield response
+
+    async def open(self, location: Location) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection. Raises Unreachable."""
+        opening = asyncio.open_connection(
+            location.host, location.port, ssl=self._tls, server_hostname=self._host, limit=_STREAM_LIMIT
+        )
+        try:
+            return await asyncio.wait_for(opening, _CONNECT_SECONDS)
+        except UNREACHABLE as exc:
+            raise Unreachable(why(exc, location)) from exc
+
+
+async def _read(answer: ClientResponse) -> bytes:
+    body = bytearray()
+    async for chunk in answer.content.iter_any():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise Unreachable(f"the answer has more than {_MOST_BYTES} bytes")
+    return bytes(body)
+
+
+@lru_cache(maxsize=64)
+def _trust(authorities: str, is_unverified: bool, certificate: tuple[str, str] | None) -> ssl.SSLContext:
+    """Raises NoTrust."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if authorities else ssl.create_default_context()
+    if authorities:
+        try:
+            context.load_verify_locations(cadata=base64.b64decode(authorities).decode())
+        except (ssl.SSLError, binascii.Error, UnicodeDecodeError) as exc:
+            raise NoTrust("unable to load root certificates: unable to parse bytes as PEM block") from exc
+    if is_unverified:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if certificate is not None:
+        context.load_cert_chain(*certificate)
+    return context
