@@ -11,7 +11,6 @@ but their keys; when it is stopped, nothing is left of it, no thread, no socket 
 
 import asyncio
 import ssl
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -31,6 +30,7 @@ from apiserver.testing.client import Client
 from apiserver.testing.clients import Clients
 from apiserver.testing.clock import MovableClock
 from apiserver.testing.faults import Active
+from apiserver.testing.folders import Folder
 from apiserver.testing.hooks import Host
 from apiserver.testing.manifests import Manifest, Source
 from apiserver.testing.requests import Requests
@@ -70,7 +70,7 @@ class Server:
             MovableClock, epoch_of(time) if time is not None else None
         )
         self._given = settings
-        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Folder | None = None
         self._background: Background | None = None
         self._running: Running | None = None
         self._webhooks: Webhooks | None = None
@@ -263,11 +263,11 @@ class Server:
     def _begin(self) -> "Future[Running]":
         if self._background is not None:
             raise RuntimeError("the server was started already")
-        self._directory = tempfile.TemporaryDirectory(prefix="apiserver-")
-        directory = Path(self._directory.name)
+        self._folder = Folder()
+        directory = self._folder.path
         pki.put(directory / "pki")
         self._background = Background(self._settings(directory), self._new_clock(), self._snapshot)
-        self._finalizer = weakref.finalize(self, _end, self._background, self._directory)
+        self._finalizer = weakref.finalize(self, _end, self._background, self._folder)
         self._background.start()
         return self._background.started
 
@@ -288,13 +288,13 @@ class Server:
         self._background = self._running = None
         if self._finalizer is not None:
             self._finalizer.detach()
-        if self._directory is not None:
-            self._directory.cleanup()
+        if self._folder is not None:
+            self._folder.close()
         background.ended.result()
 
 
-def _end(background: Background, directory: "tempfile.TemporaryDirectory[str]") -> None:
+def _end(background: Background, folder: Folder) -> None:
     """What nobody has stopped ends with the process."""
     background.stop()
     background.join()
-    directory.cleanup()
+    folder.close()

@@ -1,5 +1,9 @@
 import asyncio
 import gc
+import os
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -127,3 +131,23 @@ def test_requests_are_remembered_and_can_be_asked_for(server: Server) -> None:
     (created,) = server.requests.matching(verb="create", resource="configmaps")
     assert (created.status, created.namespace, created.user) == (201, "default", "kubernetes-admin")
     assert [one.name for one in server.requests.matching(status=404)] == ["missing"]
+
+
+BEING_KILLED = """
+import os, signal
+from apiserver.testing import Server
+
+with Server() as server:
+    print(server.kubeconfig, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    killed = subprocess.run([sys.executable, "-c", BEING_KILLED], env=environment, capture_output=True, timeout=60)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert killed.stdout.decode().startswith(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
