@@ -12,6 +12,7 @@ import logging
 import socket
 import ssl
 import uuid
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,11 @@ class Server(Struct, frozen=True):
 
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
+        told: Mapping[str, str] = {}
         while problems := await self.parts.storage_health.problems():
-            logger.warning("storage is not ready: %s", problems)
+            if problems != told:
+                logger.warning("storage is not ready: %s", problems)
+            told = problems
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
