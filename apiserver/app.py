@@ -151,10 +151,11 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         authenticate,
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
         partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.authorizer)),
+        *([parts.bench.requests.with_recording] if parts.bench is not None else []),
         *_flow_control(parts),
         partial(authorization.with_authorization, authorizer=authorizer),
         partial(measuring.with_measuring, requests=parts.requests, clock=patience),
-        *(parts.bench.filters() if parts.bench is not None else ()),
+        *([parts.bench.with_faults] if parts.bench is not None else []),
     ]
 
 

@@ -7,6 +7,7 @@ one directory agree on one CA; a file is there whole or not at all.
 """
 
 import fcntl
+import hashlib
 import ipaddress
 import secrets
 from collections.abc import Iterator, Sequence
@@ -75,6 +76,14 @@ def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
         else:
             maker.signed(_SERVER, ca, _name("kube-apiserver"), hosts)
         return Pki(maker.files("ca"), server, authority, admin, maker.token("admin.token"))
+
+
+def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -> KeyPair:
+    """A certificate for somebody else, signed by the CA in the directory."""
+    digest = hashlib.sha256("\0".join((user, *groups)).encode()).hexdigest()
+    with _locked(directory):
+        maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
+        return maker.signed(f"client-{digest[:16]}", maker.ca(), _name(user, *groups), ())
 
 
 class _Maker:
@@ -184,11 +193,9 @@ def _locked(directory: Path) -> Iterator[None]:
         yield
 
 
-def _name(common_name: str, organization: str = "") -> x509.Name:
-    attributes = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)]
-    if organization:
-        attributes.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
-    return x509.Name(attributes)
+def _name(common_name: str, *organizations: str) -> x509.Name:
+    named = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization) for organization in organizations]
+    return x509.Name([*named, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
 
 
 def _usage(*, is_ca: bool) -> x509.KeyUsage:

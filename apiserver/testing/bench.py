@@ -37,7 +37,8 @@ class Bench:
         self.snapshots: dict[str, Snapshot] = {}
         self._clean: Snapshot | None = None
         self._storage = storage
-        self._filter = FaultFilter(self.faults, served, clock)
+        self.with_faults: Filter = FaultFilter(self.faults, served, clock).with_faults
+        """The filter before the handlers."""
         self._rules = rules
 
     async def begin(self) -> None:
@@ -46,10 +47,6 @@ class Bench:
             self._clean = self._storage.snapshot()
         for rule in self._rules:
             await self.inject(rule)
-
-    def filters(self) -> Sequence[Filter]:
-        """What stands before the handlers."""
-        return (self.requests.with_recording, self._filter.with_faults)
 
     def prefixes(self) -> Mapping[str, Handler]:
         """What the bench serves."""

@@ -21,7 +21,7 @@ class Refused(Exception):
 
 
 class Client:
-    """One connection as administrator."""
+    """One connection, as who has the token; without one, as whom the certificate of its TLS names."""
 
     def __init__(self, port: int, tls: ssl.SSLContext, token: str) -> None:
         self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls, timeout=_SECONDS)
@@ -39,7 +39,9 @@ class Client:
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
     ) -> dict[str, Any]:
         """The answer to one request. Raises Refused."""
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type}
+        headers = {"Content-Type": content_type}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         text = json.dumps(body).encode() if body is not None else None
         self._connection.request(method, path, text, headers)
         response = self._connection.getresponse()

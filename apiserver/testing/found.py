@@ -85,11 +85,11 @@ def _common_lengths(made: Sequence[str], expected: Sequence[str]) -> list[list[i
 def explain(left: object, right: object) -> list[str] | None:
     """Why requests are not those that a test expects; None when this is about something else."""
     if isinstance(left, Found) and isinstance(right, Sequence) and _are_lines(right):
-        return [f"{len(left)} requests, {len(right)} expected (+ made, - expected):", *left.difference(right)]
+        return [f"{len(left)} made, {len(right)} expected (+ made, - expected):", *left.difference(right)]
     if isinstance(right, Found) and _are_lines(left):
         return explain(right, left)
     if isinstance(left, Found) and right == []:
-        return [f"{len(left)} requests, none expected:", *table(left)]
+        return [f"{len(left)} made, none expected:", *table(left)]
     return None
 
 

@@ -23,7 +23,7 @@ from typing import Any, Self
 from apiserver.server import Server as Running
 from apiserver.settings import Settings
 from apiserver.testing import manifests as loading
-from apiserver.testing import pki
+from apiserver.testing import pki, users
 from apiserver.testing.background import Background
 from apiserver.testing.bench import Bench
 from apiserver.testing.client import Client
@@ -36,6 +36,7 @@ from apiserver.testing.manifests import Manifest, Source
 from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
 from apiserver.testing.server_clock import Moment, ServerClock, epoch_of
+from apiserver.testing.users import User
 from apiserver.testing.webhooks import Webhooks
 from storage.kv.snapshot import Snapshot
 
@@ -163,6 +164,13 @@ class Server:
     def client(self) -> Client:
         """A connection for plain requests: `with server.client() as client: client.request("GET", "/version")`."""
         return Client(self._live.secure.port, self.tls, self.admin_token)
+
+    def user(self, name: str, *groups: str) -> User:
+        """Somebody with this name in these groups: rights are those that roles give, with authorization_mode=("RBAC",).
+
+        `system:serviceaccount:NAMESPACE:NAME` is in the groups of service accounts by itself.
+        """
+        return users.of(self._live, name, groups)
 
     # Its state
 

@@ -231,3 +231,11 @@ def test_times_that_make_no_sense_are_refused(client: Client, asked: str) -> Non
         client.request("POST", f"/testing/clock/{asked}")
 
     assert refusal.value.status == 400
+
+
+@pytest.mark.parametrize("moment", ["2001-01-01T00:00:00Z", "2061-01-01T00:00:00Z"])
+def test_certificates_are_good_whatever_the_clock_shows(server: Server, moment: str) -> None:
+    server.clock.hold(at=moment)
+
+    with server.user("jane").client() as client:
+        assert client.request("GET", "/version")["major"] == "1"

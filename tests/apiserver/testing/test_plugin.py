@@ -74,7 +74,7 @@ def test_requests_that_differ_are_shown_as_lines(pytester: pytest.Pytester) -> N
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["*1 requests, 1 expected*", "*+ create configmaps default/web", "*- create configmaps default/other"]
+        ["*1 made, 1 expected*", "*+ create configmaps default/web", "*- create configmaps default/other"]
     )
     (path,) = (pytester.path / "golden").rglob("*.yaml")
     assert "colour: blue" in path.read_text()

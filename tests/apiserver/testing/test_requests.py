@@ -129,7 +129,7 @@ def test_a_difference_says_what_came_too_much_and_what_is_missing() -> None:
     made = Found(map(seen, ["get pods a/one", "patch pods a/one", "patch pods a/two"]))
 
     assert explain(made, ["patch pods a/*", "delete pods a/one", "patch pods a/two"]) == [
-        "3 requests, 3 expected (+ made, - expected):",
+        "3 made, 3 expected (+ made, - expected):",
         "+ get pods a/one",
         "  patch pods a/one",
         "- delete pods a/one",
@@ -139,7 +139,7 @@ def test_a_difference_says_what_came_too_much_and_what_is_missing() -> None:
 
 def test_what_nobody_expected_is_shown_as_a_table() -> None:
     assert explain(Found([seen("get pods a/one", status=404)]), []) == [
-        "1 requests, none expected:",
+        "1 made, none expected:",
         "   status  request         user  user agent",
         "   404     get pods a/one  me    test/1.0",
     ]
