@@ -29,7 +29,7 @@ from registry.quoting import quote
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0
-_ATTEMPTS = 5
+_MORE_TRIES = 4
 _STREAM_LIMIT = 64 * 1024
 _MOST_BYTES = 64 * 1024 * 1024
 _WELL = range(200, 300)
@@ -83,18 +83,11 @@ class RemoteServers:
 
     async def check(self, registration: Registration) -> str:
         """What is wrong with a server when it is asked for its version; empty if one of several tries goes well."""
-        asking = {asyncio.ensure_future(self._failure(registration)) for _ in range(_ATTEMPTS)}
-        failure = ""
-        try:
-            for answered in asyncio.as_completed(asking):
-                failure = await answered
-                if not failure:
-                    break
-        finally:
-            for one in asking:
-                one.cancel()
-            await asyncio.gather(*asking, return_exceptions=True)
-        return failure
+        failure = await self._failure(registration)
+        if not failure:
+            return ""
+        others = await asyncio.gather(*(self._failure(registration) for _ in range(_MORE_TRIES)))
+        return failure if all(others) else ""
 
     async def get(
         self, registration: Registration, path: str, *, headers: Mapping[str, str], seconds: float = _DISCOVERY_SECONDS
