@@ -64,6 +64,8 @@ class Extension:
         self.asked: list[tuple[str, str, Mapping[str, Sequence[str]]]] = []
         self.go_on = asyncio.Event()
         self.port = 0
+        self.listening: Listening | None = None
+        self.keeps_connections = True
 
     def headers(self, path: str) -> Mapping[str, Sequence[str]]:
         """With what a path was asked for last."""
@@ -75,6 +77,10 @@ class Extension:
         self.asked.append((request.method, request.path, headers))
         if self.fails:
             return web.Response(status=500)
+        if not self.keeps_connections:
+            response = web.Response(body=orjson.dumps(_DOCUMENTS.get(request.path, {})))
+            response.force_close()
+            return response
         if request.method == "POST":
             return web.Response(body=await request.read(), status=201, content_type="application/json")
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -152,6 +158,23 @@ _DOCUMENTS: Mapping[str, Any] = {
 }
 
 
+class Listening:
+    """Where an extension server is."""
+
+    def __init__(self, site: web.TCPSite) -> None:
+        assert site._server is not None
+        self._server = site._server
+
+    @property
+    def port(self) -> int:
+        port: int = self._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+        return port
+
+    def stop(self) -> None:
+        """Take no more connections."""
+        self._server.close()
+
+
 @asynccontextmanager
 async def extension(
     authority: Authority, *, wants_certificate: bool = False, is_modern: bool = True
@@ -169,8 +192,8 @@ async def extension(
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
     await site.start()
     try:
-        assert site._server is not None
-        served.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+        served.listening = Listening(site)
+        served.port = served.listening.port
         yield served
     finally:
         served.go_on.set()

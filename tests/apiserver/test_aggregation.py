@@ -262,10 +262,12 @@ async def test_any_certificate_will_do_if_the_registration_says_so(tmp_path: Pat
 
 
 async def test_a_server_that_has_gone_is_told_as_kube_apiserver_tells_it(tmp_path: Path, authority: Authority) -> None:
-    async with aggregating(tmp_path, authority) as server:
-        async with extension(authority) as served:
-            await register(server, authority, served.port)
-            await condition(server, "Passed")
+    async with extension(authority) as served, aggregating(tmp_path, authority) as server:
+        served.keeps_connections = False
+        await register(server, authority, served.port)
+        await condition(server, "Passed")
+        assert served.listening is not None
+        served.listening.stop()
         answer = await send(server, f"{GREETINGS}/one")
 
     why = f"error trying to reach service: dial tcp localhost:{served.port}: connect: connection refused\n"
