@@ -14,8 +14,9 @@ from registry.schema.builtin import BuiltinTypes
 from registry.schema.canonical import Print, Printers
 from registry.schema.decode import Decode, Decoders, Findings
 from registry.schema.defaults import Defaulters, Fill
+from registry.schema.definitions import Definitions, TypeMeta
 from registry.schema.errors import TOO_DEEP, DecodeError, UnknownKind
-from registry.schema.model import Node, Schema
+from registry.schema.model import Node
 
 T = TypeVar("T")
 
@@ -110,13 +111,13 @@ class Catalog:
         self._object_types: dict[str, ObjectType] = {}
 
     @cached_property
-    def definitions(self) -> Mapping[str, Schema]:
+    def definitions(self) -> Definitions:
         """The OpenAPI definitions by name, as they are in the file."""
         return definitions.load(self.minor)
 
     def type_for(self, group: str, version: str, kind: str) -> ObjectType:
         """The type of a kind. Raises UnknownKind."""
-        definition = self._by_kind.get((group, version, kind))
+        definition = self._by_type.get(TypeMeta(group, version, kind))
         if definition is None:
             raise UnknownKind(f"Kubernetes {self.minor} has no kind {kind} in {group}/{version}")
         return self.type_of(definition)
@@ -139,12 +140,8 @@ class Catalog:
         return BuiltinTypes(self.definitions)
 
     @cached_property
-    def _by_kind(self) -> Mapping[tuple[str, str, str], str]:
-        return {
-            (one["group"], one["version"], one["kind"]): definition
-            for definition, schema in self.definitions.items()
-            for one in schema.get("x-kubernetes-group-version-kind", ())
-        }
+    def _by_type(self) -> Mapping[TypeMeta, str]:
+        return self.definitions.by_type()
 
 
 @cache

@@ -1,18 +1,20 @@
 """The OpenAPI definitions of Kubernetes' types, by minor, as the kubernetes-validate package carries them.
 
-The only module here that reads files. Must hold: nothing is read before it is asked for, and a minor is read once; the
-package is found without importing it, which would cost more than all the reading. The files add `null` to types and an
-`enum` to apiVersion and kind; `cleaned` takes both out.
+Must hold: nothing is read before it is asked for, a minor is read once, and of its definitions those are decoded that
+somebody wants; the package is found without importing it, which would cost more than all the reading. The files add
+`null` to types and an `enum` to apiVersion and kind; `cleaned` takes both out.
 """
 
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
+from msgspec import Raw, Struct
 
 from registry.schema.errors import UnknownMinor
 
@@ -39,13 +41,56 @@ def check(minor: str) -> None:
         raise UnknownMinor(f"no definitions of Kubernetes {minor} (there are {', '.join(minors())})")
 
 
+class TypeMeta(Struct, frozen=True):
+    """The group, version and kind that a definition is the type of."""
+
+    group: str
+    version: str
+    kind: str
+
+
+class Definitions(Mapping[str, Schema]):
+    """All definitions of a minor by name, as they are in the file."""
+
+    def __init__(self, raw: Mapping[str, Raw]) -> None:
+        self._raw = raw
+        self._decoded: dict[str, Schema] = {}
+
+    def __getitem__(self, name: str) -> Schema:
+        known = self._decoded.get(name)
+        if known is None:
+            known = self._decoded[name] = orjson.loads(memoryview(self._raw[name]))
+        return known
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._raw
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def by_type(self) -> Mapping[TypeMeta, str]:
+        """The definition of each kind."""
+        read = msgspec.json.Decoder(_Kinds).decode
+        return {one: name for name, raw in self._raw.items() for one in read(raw).types}
+
+
+class _Kinds(Struct):
+    types: tuple[TypeMeta, ...] = msgspec.field(default=(), name="x-kubernetes-group-version-kind")
+
+
+class _File(Struct):
+    definitions: dict[str, Raw] = msgspec.field(name="$defs")
+
+
 @cache
-def load(minor: str = DEFAULT_MINOR) -> Mapping[str, Schema]:
-    """All definitions of a minor ("1.36") by name, as they are in the file. Raises UnknownMinor."""
+def load(minor: str = DEFAULT_MINOR) -> Definitions:
+    """The definitions of a minor ("1.36"). Raises UnknownMinor."""
     check(minor)
     path = _root() / f"v{minor}.0-local" / "_definitions.json"
-    definitions: Mapping[str, Schema] = orjson.loads(path.read_bytes())["$defs"]
-    return definitions
+    return Definitions(msgspec.json.decode(path.read_bytes(), type=_File).definitions)
 
 
 def cleaned(schema: Schema) -> Schema:

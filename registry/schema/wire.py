@@ -11,17 +11,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import orjson
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 _FILE = Path(__file__).with_name("wire.json")
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 _TYPE_META = ("kind", "apiVersion")
 
 
-class WireField(Struct, frozen=True):
+class WireField(Struct, frozen=True, array_like=True):
     """A field of a message. `type` is a scalar's name, `map<key,value>`, or a message's; `label` says how often."""
 
     number: int
@@ -39,8 +38,8 @@ class Place(Struct, frozen=True):
 def fields(definition: str) -> Mapping[str, WireField]:
     """The fields of a definition's message, by the message's own names; none when it is never encoded."""
     package, _, message = definition.rpartition(".")
-    raw = _messages().get(_package(package), {}).get(message, {})
-    return {name: WireField(*facts) for name, facts in raw.items()}
+    raw = _messages().get(_package(package), {}).get(message)
+    return {} if raw is None else _read_fields(raw)
 
 
 def layout(definition: str, properties: Sequence[str]) -> list[Place]:
@@ -87,6 +86,8 @@ def letters(name: str) -> str:
 
 
 @cache
-def _messages() -> Mapping[str, Mapping[str, Mapping[str, Sequence[Any]]]]:
-    messages: Mapping[str, Mapping[str, Mapping[str, Sequence[Any]]]] = orjson.loads(_FILE.read_bytes())
-    return messages
+def _messages() -> Mapping[str, Mapping[str, Raw]]:
+    return msgspec.json.decode(_FILE.read_bytes(), type=dict[str, dict[str, Raw]])
+
+
+_read_fields = msgspec.json.Decoder(dict[str, WireField]).decode
