@@ -63,6 +63,13 @@ async def condition(server: Server, reason: str) -> dict[str, Any]:
                 return found
 
 
+async def available(server: Server) -> None:
+    """Return when requests are passed on."""
+    await condition(server, "Passed")
+    while (await send(server, ROOT)).status != 200:
+        pass
+
+
 async def discovered(server: Server, freshness: str = "Current") -> list[dict[str, Any]]:
     """All groups as aggregated discovery tells them, as soon as it tells of the extension's version."""
     while True:
@@ -96,7 +103,7 @@ async def registered(
         aggregating(directory, authority, **settings) as server,
     ):
         await register(server, authority, served.port)
-        await condition(server, "Passed")
+        await available(server)
         yield server, served
 
 
@@ -255,7 +262,7 @@ async def test_any_certificate_will_do_if_the_registration_says_so(tmp_path: Pat
 
     async with extension(Authority(other)) as served, aggregating(tmp_path, authority) as server:
         await register(server, authority, served.port, caBundle=None, insecureSkipTLSVerify=True)
-        await condition(server, "Passed")
+        await available(server)
         answer = await send(server, f"{GREETINGS}/one")
 
     assert answer.json["text"] == "hello"
@@ -265,7 +272,7 @@ async def test_a_server_that_has_gone_is_told_as_kube_apiserver_tells_it(tmp_pat
     async with extension(authority) as served, aggregating(tmp_path, authority) as server:
         served.keeps_connections = False
         await register(server, authority, served.port)
-        await condition(server, "Passed")
+        await available(server)
         assert served.listening is not None
         served.listening.stop()
         answer = await send(server, f"{GREETINGS}/one")
