@@ -2,7 +2,8 @@
 
 The owner of the connections; where a webhook is, and what is sent, others know. Must hold: a kept connection that its
 webhook has closed meanwhile is no failure of the webhook; one that asks for patience is asked again, so often and no
-more; no redirect is followed, no answer is longer than what is read of any request, and each call has an end.
+more; no redirect is followed, no answer is longer than what is read of any request, and each call has an end; what
+this server shows to a webhook as its credentials is told to nobody else, whatever the webhook says.
 """
 
 import asyncio
@@ -34,6 +35,11 @@ class Message(Struct, frozen=True):
     trust: ssl.SSLContext
     data: bytes
     headers: Mapping[str, str]
+
+    def without_credentials(self, body: bytes) -> bytes:
+        """An answer, which is told to others when it is no success, without what only its webhook was told."""
+        credentials = self.headers.get(hdrs.AUTHORIZATION, "").partition(" ")[2].encode()
+        return body.replace(credentials, webhook_words.HIDDEN.encode()) if credentials else body
 
 
 class Answer(Struct, frozen=True):
@@ -68,9 +74,9 @@ class Poster:
             async with asyncio.timeout(seconds):
                 return await self._post_patiently(message)
         except TimeoutError as exc:
-            raise OutOfTime(f"Post {quote(message.url)}: context deadline exceeded") from exc
+            raise OutOfTime(f"Post {quote(webhook_words.shown(message.url))}: context deadline exceeded") from exc
         except (aiohttp.ClientError, OSError, ValueError, WebhookFailed) as exc:
-            why = f"Post {quote(message.url)}: {webhook_words.of_failure(exc)}"
+            why = f"Post {quote(webhook_words.shown(message.url))}: {webhook_words.of_failure(exc)}"
             raise WebhookFailed(why, may_pass=webhook_words.is_reset(exc)) from exc
 
     async def _post_patiently(self, message: Message) -> Answer:
@@ -104,7 +110,7 @@ class Poster:
         async with posting as response:
             headers = response.headers
             media_type, wait = headers.get(hdrs.CONTENT_TYPE, ""), _seconds(headers.get(hdrs.RETRY_AFTER, ""))
-            return Answer(response.status, media_type, wait, await _read(response))
+            return Answer(response.status, media_type, wait, message.without_credentials(await _read(response)))
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -13,6 +13,9 @@ import orjson
 
 from registry.quoting import quote
 
+HIDDEN = "***"
+"""What is told instead of a secret."""
+
 _TLS = "tls: failed to verify certificate: x509: "
 _EXPIRED, _NOT_YET_VALID = 10, 9
 _OTHER_NAME = frozenset({62, 64})
@@ -41,6 +44,16 @@ _PASSING = frozenset({"InternalError", "Timeout", "ServerTimeout", "TooManyReque
 """Reasons of failures that may be gone at the next try."""
 _ITS_OWN_WORDS = frozenset({403, 415})
 _UNKNOWN = "unknown"
+
+
+def shown(url: str) -> str:
+    """A URL as it is told: without the password that it may have."""
+    head, at, tail = url.partition("@")
+    scheme, slashes, user = head.partition("://")
+    name, colon, _ = user.partition(":")
+    if not at or not colon or "/" in user:
+        return url
+    return f"{scheme}{slashes}{name}:{HIDDEN}@{tail}"
 
 
 def of_failure(exc: BaseException) -> str:

@@ -17,6 +17,7 @@ from apiserver.client_certificates import ClientCertificate, Untrusted
 from apiserver.connections import Connection
 from apiserver.context import Handler, RequestContext
 from apiserver.metrics.access import AccessMetrics
+from apiserver.webhook_words import HIDDEN
 from registry import errors
 from registry.access.authentication import Authenticated, BadToken, Tokens
 from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
@@ -93,7 +94,8 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
     try:
         found = await tokens.authenticate(token, tokens.own_audiences)
     except BadToken as exc:
-        logger.info("unable to authenticate a request: %s", exc)
+        # A webhook may quote what it was sent.
+        logger.info("unable to authenticate a request: %s", str(exc).replace(token, HIDDEN))
         raise errors.Unauthorized from None
     for warning in found.warnings:
         context.warnings.add(warning)

@@ -1,9 +1,6 @@
 """Secrets that are planted everywhere show nowhere: not in logs at -v=10, errors, metrics, pages or audit events."""
 
-import base64
-import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +9,7 @@ import orjson
 from apiserver.serializers import protobuf
 from registry.schema import builtin
 from tests.apiserver import program
+from tests.apiserver.canaries import Canaries
 from tests.apiserver.serving import Answer, ask, bearer
 
 POLICY = """\
@@ -31,30 +29,6 @@ resources:
 SECRETS = "/api/v1/namespaces/default/secrets"
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 JSON = "application/json"
-
-
-@dataclass(slots=True)
-class Canaries:
-    """What must not show, by where it was planted."""
-
-    planted: dict[str, str] = field(default_factory=dict)
-
-    def text(self, where: str) -> str:
-        return self.planted.setdefault(where, f"canary{secrets.token_hex(13)}")
-
-    def encoded(self, where: str) -> str:
-        """One in base64, of which neither form may show."""
-        text = base64.b64encode(self.text(where).encode()).decode()
-        self.planted[f"{where}, encoded"] = text
-        return text
-
-    def file(self, path: Path) -> None:
-        """The content of a file: of PEM a line in its middle."""
-        lines = path.read_text().splitlines()
-        self.planted[str(path)] = lines[len(lines) // 2]
-
-    def seen_in(self, text: str) -> list[str]:
-        return [where for where, canary in self.planted.items() if canary in text]
 
 
 def secret(canaries: Canaries, name: str, **more: Any) -> dict[str, Any]:
