@@ -17,6 +17,7 @@ from apiserver.testing.faults import Active, Faults
 from apiserver.testing.moving import Moving
 from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
+from apiserver.testing.states import States
 from storage.factory import StorageFactory
 from storage.kv.snapshot import Snapshot
 
@@ -34,6 +35,7 @@ class Bench:
         self.requests = Requests(clock)
         self.clock = clock
         self.moving = Moving(clock, storage)
+        self.states = States(served, clock.patience)
         self.snapshots: dict[str, Snapshot] = {}
         self._clean: Snapshot | None = None
         self._storage = storage

@@ -7,6 +7,7 @@
     POST               /testing/snapshots/NAME/restore    with ?expires=true, open watches end with 410
     POST               /testing/reset                     be as a new server is
     GET                /testing/requests?verb=patch&...   what clients have asked for
+    POST               /testing/settle                    answer when controllers have done all that there is to do
     GET                /testing/clock                     the server's time
     POST               /testing/clock/hold                ?at=2030-01-01T00:00:00Z; stand there, or now
     POST               /testing/clock/advance?by=1h30m    let time pass, and answer when all has happened in it
@@ -66,6 +67,7 @@ class Endpoints:
             ("POST", "snapshots", "*", "restore"): self._restore,
             ("POST", "reset"): self._reset,
             ("GET", "requests"): self._requests,
+            ("POST", "settle"): self._settle,
             ("GET", "clock"): self._clock,
             ("POST", "clock", "*"): self._move,
         }
@@ -118,6 +120,10 @@ class Endpoints:
 
     async def _reset(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
         return {"revision": await self._bench.reset()}
+
+    async def _settle(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
+        await self._bench.moving.settle()
+        return {}
 
     async def _clock(self, _request: web.BaseRequest, _context: RequestContext, _parts: Sequence[str]) -> Answer:
         clock = self._bench.clock

@@ -37,6 +37,11 @@ class Moving:
         """The revision that everybody has been shown."""
         self.is_idle: IsIdle = lambda: True
 
+    async def settle(self) -> None:
+        """Let everything happen that follows from what was written, but for what time brings. Raises NotSettled."""
+        async with self._is_alone:
+            await self._settle()
+
     async def advance(self, seconds: float) -> None:
         """Let so much time pass, and everything happen in it that is due. Raises ValueError, NotSettled."""
         if seconds < 0:

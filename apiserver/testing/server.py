@@ -12,13 +12,13 @@ but their keys; when it is stopped, nothing is left of it, no thread, no socket 
 import asyncio
 import ssl
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from apiserver.server import Server as Running
 from apiserver.settings import Settings
@@ -37,8 +37,11 @@ from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
 from apiserver.testing.server_clock import Moment, ServerClock, epoch_of
 from apiserver.testing.users import User
+from apiserver.testing.waiting import Waiting
 from apiserver.testing.webhooks import Webhooks
 from storage.kv.snapshot import Snapshot
+
+T = TypeVar("T")
 
 _DEFAULTS: dict[str, Any] = {
     "storage_backend": "memory",
@@ -50,7 +53,7 @@ _WITHOUT_CONTROLLERS = ("ServiceAccount",)
 """Admission that asks for what only a controller makes: without any, no pod could be created."""
 
 
-class Server:
+class Server(Waiting):
     """One server. Settings are those of the flags, by their names in Python: `authorization_mode=("RBAC",)`.
 
     manifests: what it holds from the start, and after `reset`. snapshot: the state that it begins with. time: the
@@ -181,22 +184,22 @@ class Server:
 
     def snapshot(self) -> Snapshot:
         """Its whole state at this moment."""
-        return self._started.call(self._bench.snapshot())
+        return self._call(self._bench.snapshot())
 
     def restore(self, snapshot: Snapshot, *, expires: bool = False) -> None:
         """Go back to a state: reads show it from now on, and watches are told of the difference.
 
         With `expires` open watches end with 410 Expired as well, so that clients list again.
         """
-        self._started.call(self._bench.restore(snapshot, expires=expires))
+        self._call(self._bench.restore(snapshot, expires=expires))
 
     def reset(self) -> None:
         """Be as it was at the start: state, faults and the record of requests."""
-        self._started.call(self._bench.reset())
+        self._call(self._bench.reset())
 
     def keep(self) -> None:
         """Take the present state for that of the start."""
-        self._started.call(self._bench.keep())
+        self._call(self._bench.keep())
 
     def fork(self) -> "Server":
         """Another server, not yet started, with the same settings and state."""
@@ -209,7 +212,7 @@ class Server:
     @property
     def clock(self) -> ServerClock:
         """Its clock, to hold and to move."""
-        return ServerClock(self._bench.clock, self._bench.moving, self._started.call)
+        return ServerClock(self._bench.clock, self._bench.moving, self._call)
 
     # What it does
 
@@ -228,17 +231,17 @@ class Server:
         try:
             yield active
         finally:
-            self._started.call(self._bench.withdraw(active))
+            self._call(self._bench.withdraw(active))
 
     def inject(self, fault: Fault | str, **where: Any) -> Active:
         """Let something go wrong until `reset`, or until the rule is used up. Raises ValueError."""
-        return self._started.call(self._bench.inject(Rule(fault=Fault(fault), **where)))
+        return self._call(self._bench.inject(Rule(fault=Fault(fault), **where)))
 
     @property
     def webhooks(self) -> Webhooks:
         """Functions of a test in the place of webhooks."""
         if self._webhooks is None:
-            host = Host(self._started.call, self._bench.catch_up, self.client, self._live.pki)
+            host = Host(self._call, self._bench.catch_up, self.client, self._live.pki)
             self._webhooks = Webhooks(host)
         return self._webhooks
 
@@ -267,6 +270,9 @@ class Server:
         if bench is None:
             raise RuntimeError("the server was started without testing=True")
         return bench
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._started.call(work)
 
     def _begin(self) -> "Future[Running]":
         if self._background is not None:

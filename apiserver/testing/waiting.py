@@ -1,0 +1,144 @@
+"""Waiting: a test waits until something is as it should be.
+
+    server.wait_for("deployments.apps", "web", lambda web: web["status"]["readyReplicas"] == 3)
+
+In the test's thread, where what it asks for is asked. Must hold: a state that comes and goes while one waits is seen;
+who waits in vain is told what was there instead.
+"""
+
+import asyncio
+import queue
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple, TypeVar
+
+import yaml
+
+from apiserver.testing.bench import Bench
+from storage.stored_object import Object
+
+T = TypeVar("T")
+
+Until = Callable[[Object], Any]
+"""Says whether an object is as it should be, by something true. An assertion that fails is a no, with its message; so
+is what is not there yet."""
+Judge = Callable[[Object | None], bool]
+
+_NOT_YET = (KeyError, IndexError, TypeError, AttributeError)
+_SECONDS = 10.0
+
+
+class Waiting:
+    """What a server has for those who wait."""
+
+    @property
+    def _bench(self) -> Bench:
+        raise NotImplementedError
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something on the server's loop."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Return when the controllers have done everything that there is to do until time passes. Raises NotSettled."""
+        self._call(self._bench.moving.settle())
+
+    def wait_for(
+        self,
+        resource: str,
+        name: str,
+        until: Until | None = None,
+        *,
+        namespace: str = "default",
+        within: float = _SECONDS,
+    ) -> Object:
+        """The object, as soon as it is there and as it should be. Raises AssertionError when time is over.
+
+        resource: `pods`, `deployments.apps`. namespace: of no account for what has none.
+        """
+        question = _Question(resource, namespace, name, until)
+        found, is_there = self._wait(question, question.fits, within=within)
+        if is_there:
+            assert found is not None
+            return found
+        raise AssertionError(f"{question} is not as it should be after {within:g} s{question.why(found)}")
+
+    def wait_until_gone(
+        self, resource: str, name: str, *, namespace: str = "default", within: float = _SECONDS
+    ) -> None:
+        """Return as soon as there is no such object. Raises AssertionError when time is over."""
+        question = _Question(resource, namespace, name, None)
+        found, is_gone = self._wait(question, lambda obj: obj is None, within=within)
+        if not is_gone:
+            raise AssertionError(f"{question} is still there after {within:g} s\n{_text(found)}")
+
+    async def wait_for_async(
+        self,
+        resource: str,
+        name: str,
+        until: Until | None = None,
+        *,
+        namespace: str = "default",
+        within: float = _SECONDS,
+    ) -> Object:
+        """The same as `wait_for`, for tests whose event loop must run on meanwhile; `until` runs in a thread."""
+        return await asyncio.to_thread(self.wait_for, resource, name, until, namespace=namespace, within=within)
+
+    async def wait_until_gone_async(
+        self, resource: str, name: str, *, namespace: str = "default", within: float = _SECONDS
+    ) -> None:
+        """The same as `wait_until_gone`, for tests whose event loop must run on meanwhile."""
+        await asyncio.to_thread(self.wait_until_gone, resource, name, namespace=namespace, within=within)
+
+    def _wait(self, question: "_Question", fits: Judge, *, within: float) -> tuple[Object | None, bool]:
+        """The last state, and whether it fits."""
+        states: queue.SimpleQueue[Object | None] = queue.SimpleQueue()
+        showing = self._bench.states.shown(question.resource, question.namespace, question.name, show=states.put)
+        self._call(showing.__aenter__())
+        ends, last = time.monotonic() + within, None
+        try:
+            while True:
+                last = states.get(timeout=max(ends - time.monotonic(), 0))
+                if fits(last):
+                    return last, True
+        except queue.Empty:
+            return last, False
+        finally:
+            self._call(showing.__aexit__(None, None, None))
+
+
+class _Question(NamedTuple):
+    """What is waited for."""
+
+    resource: str
+    namespace: str
+    name: str
+    until: Until | None
+
+    def __str__(self) -> str:
+        return f"{self.resource} {self.namespace}/{self.name}"
+
+    def fits(self, obj: Object | None) -> bool:
+        return obj is not None and not self._flaw(obj)
+
+    def why(self, obj: Object | None) -> str:
+        """What is wrong with the last state, and the state."""
+        flaw = self._flaw(obj) if obj is not None else ""
+        return f"{f': {flaw}' if flaw else ''}\n{_text(obj)}"
+
+    def _flaw(self, obj: Object) -> str:
+        if self.until is None:
+            return ""
+        try:
+            return "" if self.until(obj) else "it does not fit"
+        except AssertionError as exc:
+            return str(exc) or "an assertion fails"
+        except _NOT_YET as exc:
+            return f"{type(exc).__name__}: {exc}"
+
+
+def _text(obj: Object | None) -> str:
+    if obj is None:
+        return "(it is not there)"
+    metadata = {name: value for name, value in obj["metadata"].items() if name != "managedFields"}
+    return yaml.safe_dump({**obj, "metadata": metadata}, sort_keys=False)
