@@ -56,7 +56,7 @@ SCHEMA = {
 
 
 class Extension:
-    """Answers, and remembers what it was asked. `fails`: it is not well."""
+    """Answers, and remembers what it was asked. `fails`: it is not well. `hangs_up`: it does not answer at all."""
 
     def __init__(self, *, is_modern: bool = True) -> None:
         self.is_modern = is_modern
@@ -64,8 +64,7 @@ class Extension:
         self.asked: list[tuple[str, str, Mapping[str, Sequence[str]]]] = []
         self.go_on = asyncio.Event()
         self.port = 0
-        self.listening: Listening | None = None
-        self.keeps_connections = True
+        self.hangs_up = False
 
     def headers(self, path: str) -> Mapping[str, Sequence[str]]:
         """With what a path was asked for last."""
@@ -77,10 +76,10 @@ class Extension:
         self.asked.append((request.method, request.path, headers))
         if self.fails:
             return web.Response(status=500)
-        if not self.keeps_connections:
-            response = web.Response(body=orjson.dumps(_DOCUMENTS.get(request.path, {})))
-            response.force_close()
-            return response
+        if self.hangs_up:
+            assert request.transport is not None
+            request.transport.abort()
+            raise ConnectionResetError
         if request.method == "POST":
             return web.Response(body=await request.read(), status=201, content_type="application/json")
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -158,23 +157,6 @@ _DOCUMENTS: Mapping[str, Any] = {
 }
 
 
-class Listening:
-    """Where an extension server is."""
-
-    def __init__(self, site: web.TCPSite) -> None:
-        assert site._server is not None
-        self._server = site._server
-
-    @property
-    def port(self) -> int:
-        port: int = self._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-        return port
-
-    def stop(self) -> None:
-        """Take no more connections."""
-        self._server.close()
-
-
 @asynccontextmanager
 async def extension(
     authority: Authority, *, wants_certificate: bool = False, is_modern: bool = True
@@ -192,8 +174,8 @@ async def extension(
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
     await site.start()
     try:
-        served.listening = Listening(site)
-        served.port = served.listening.port
+        assert site._server is not None
+        served.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
         yield served
     finally:
         served.go_on.set()

@@ -268,17 +268,12 @@ async def test_any_certificate_will_do_if_the_registration_says_so(tmp_path: Pat
     assert answer.json["text"] == "hello"
 
 
-async def test_a_server_that_has_gone_is_told_as_kube_apiserver_tells_it(tmp_path: Path, authority: Authority) -> None:
-    async with extension(authority) as served, aggregating(tmp_path, authority) as server:
-        served.keeps_connections = False
-        await register(server, authority, served.port)
-        await available(server)
-        assert served.listening is not None
-        served.listening.stop()
+async def test_a_server_that_hangs_up_is_told_as_kube_apiserver_tells_it(tmp_path: Path, authority: Authority) -> None:
+    async with registered(tmp_path, authority) as (server, served):
+        served.hangs_up = True
         answer = await send(server, f"{GREETINGS}/one")
 
-    why = f"error trying to reach service: dial tcp localhost:{served.port}: connect: connection refused\n"
-    assert (answer.status, answer.text) == (503, why)
+    assert (answer.status, answer.text) == (503, "error trying to reach service: EOF\n")
 
 
 async def test_without_a_registration_nothing_of_it_is_there(tmp_path: Path, authority: Authority) -> None:
