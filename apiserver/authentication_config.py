@@ -231,6 +231,10 @@ class AuthenticationConfiguration(Model):
                 raise ValueError(f"jwt: there are two issuers with the url {quote(url)}")
         return self
 
+    def is_open_to_all(self, otherwise: bool) -> bool:
+        """Whether nobody in particular may ask for anything."""
+        return otherwise if self.anonymous is None else self.anonymous.enabled and not self.anonymous.conditions
+
 
 def read(path: Path) -> AuthenticationConfiguration:
     """The file's content. Raises OSError, ValueError."""

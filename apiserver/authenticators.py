@@ -47,7 +47,10 @@ class Authenticators:
         self._issuer = issuer
         self._config = _config_of(settings)
         self._of_file = Replaceable([tokens for tokens, _ in self._issuers(self._config)])
-        self.tokens = Tokens(list(self._all()), issuer.own_audiences)
+        is_open = (
+            settings.anonymous_auth if self._config is None else self._config.is_open_to_all(settings.anonymous_auth)
+        )
+        self.tokens = Tokens(list(self._all()), issuer.own_audiences, allows_anonymous=is_open)
 
     @property
     def allows_anonymous(self) -> AllowsAnonymous:

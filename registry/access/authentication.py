@@ -74,9 +74,17 @@ class Replaceable:
 class Tokens:
     """All that know tokens, asked in order; whoever proves who they are is a member of system:authenticated."""
 
-    def __init__(self, authenticators: Sequence[TokenAuthenticator], own_audiences: Sequence[str]) -> None:
+    def __init__(
+        self,
+        authenticators: Sequence[TokenAuthenticator],
+        own_audiences: Sequence[str],
+        *,
+        allows_anonymous: bool = True,
+    ) -> None:
         self._authenticators = tuple(authenticators)
         self.own_audiences = tuple(own_audiences)
+        self.allows_anonymous = allows_anonymous
+        """Whether who brings no token is somebody, too, wherever they ask."""
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated:
         """The owner of a token. Raises BadToken with all that is wrong."""

@@ -1,11 +1,11 @@
 """The authentication.k8s.io group: questions about who somebody is."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from registry import errors
 from registry.access.authentication import BadToken, Tokens
-from registry.access.users import UserInfo
+from registry.access.users import ANONYMOUS, UserInfo
 from registry.generic.provider import KindsProvider
 from registry.generic.reviews import ReviewREST, review
 from registry.generic.store import Store
@@ -40,12 +40,23 @@ def _has_token(_request: Request, obj: Object) -> None:
 
 async def _review_token(tokens: Tokens, _request: Request, obj: Object) -> Object:
     audiences = obj["spec"].get("audiences") or tokens.own_audiences
+    token = _as_in_a_header(obj["spec"]["token"])
+    if not token:
+        return {**obj, "status": _accepted(ANONYMOUS, audiences) if tokens.allows_anonymous else {}}
     try:
-        found = await tokens.authenticate(obj["spec"]["token"], audiences)
+        found = await tokens.authenticate(token, audiences)
     except BadToken as exc:
         return {**obj, "status": {"error": str(exc)}}
-    status = {"authenticated": True, "user": user_info(found.user), "audiences": list(found.audiences)}
-    return {**obj, "status": status}
+    return {**obj, "status": _accepted(found.user, found.audiences)}
+
+
+def _as_in_a_header(token: str) -> str:
+    """What would count of a token that somebody sent in a header: what stands before the first space."""
+    return token.rstrip().partition(" ")[0]
+
+
+def _accepted(user: UserInfo, audiences: Collection[str]) -> Object:
+    return {"authenticated": True, "user": user_info(user), "audiences": list(audiences)}
 
 
 def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:

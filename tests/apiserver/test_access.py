@@ -244,3 +244,16 @@ async def test_a_file_lists_the_authorizers(tmp_path: Path) -> None:
         pods = await ask(server.secure.port, "/api/v1/pods", tls=trusting(server))
 
     assert (version.status, pods.status) == (200, 403)
+
+
+@pytest.mark.parametrize(
+    ("token", "user"),
+    [("TOKEN", certificates.ADMIN), ("TOKEN more", certificates.ADMIN), (" TOKEN", "system:anonymous"), ("x", None)],
+)
+async def test_a_token_is_reviewed_as_if_it_had_been_sent(tmp_path: Path, token: str, user: str | None) -> None:
+    async with running(tmp_path) as server:
+        body = orjson.dumps({"spec": {"token": token.replace("TOKEN", server.pki.admin_token)}})
+        path = "/apis/authentication.k8s.io/v1/tokenreviews"
+        answer = await ask(server.secure.port, path, method="POST", body=body, tls=as_admin(server))
+
+    assert answer.json["status"].get("user", {}).get("username") == user
