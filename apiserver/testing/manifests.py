@@ -58,7 +58,7 @@ class _Loader:
             if obj["kind"] == _DEFINITION:
                 self._wait_until_served(name)
             return made
-        except (Refused, KeyError, TimeoutError) as exc:
+        except (Refused, KeyError, ValueError, TimeoutError) as exc:
             named = (obj.get("metadata") or {}).get("name", "without a name")
             raise ValueError(f"{one.where}: {obj['kind']} {named}: {exc}") from exc
 
@@ -75,6 +75,8 @@ class _Loader:
             self._resources[root] = {
                 one["kind"]: (one["name"], one["namespaced"]) for one in listed if "/" not in one["name"]
             }
+        if kind not in self._resources[root]:
+            raise ValueError(f"{root} has no kind {kind}")
         return self._resources[root][kind]
 
     def _wait_until_served(self, name: str) -> None:

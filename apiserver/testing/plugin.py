@@ -29,6 +29,8 @@ _SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
 _READ_ONCE = ("kubernetes.config.kube_config", "kubernetes_asyncio.config.kube_config")
 """Who looks at KUBECONFIG when it is imported, and would go to the cluster of the developer."""
 Golden = Callable[..., None]
+_OF_PODS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+"""By what clients in a pod find the pod's own cluster, and some would rather go there: tests run in pods, too."""
 _TITLE = "Requests to the API server"
 _SHOWN = 200
 
@@ -83,6 +85,8 @@ def apiserver(
         apiserver_session.reset()
         request.node.stash[_SEEN] = (apiserver_session, apiserver_session.requests.count)
     monkeypatch.setenv("KUBECONFIG", str(apiserver_session.kubeconfig))
+    for name in _OF_PODS:
+        monkeypatch.delenv(name, raising=False)
     for name in _READ_ONCE:
         if name in sys.modules:
             monkeypatch.setattr(f"{name}.KUBE_CONFIG_DEFAULT_LOCATION", str(apiserver_session.kubeconfig))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NoReturn, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -48,6 +48,10 @@ class Fault(Enum):
     """Events of a watch come twice."""
     DELAY = "delay"
     """Events of a watch, and all behind them, come `seconds` later."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"there is no fault {value!r}; there are {', '.join(one.value for one in cls)}")
 
 
 OF_WATCHES = frozenset({Fault.GONE, Fault.CUT_WATCH, Fault.DUPLICATE, Fault.DELAY})

@@ -21,9 +21,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from apiserver.server import Server as Running
-from apiserver.settings import Settings
+from apiserver.testing import arguments, pki, users
 from apiserver.testing import manifests as loading
-from apiserver.testing import pki, users
 from apiserver.testing.background import Background
 from apiserver.testing.bench import Bench
 from apiserver.testing.client import Client
@@ -43,15 +42,6 @@ from storage.kv.snapshot import Snapshot
 
 T = TypeVar("T")
 
-_DEFAULTS: dict[str, Any] = {
-    "storage_backend": "memory",
-    "bind_address": "127.0.0.1",
-    "secure_port": 0,
-    "testing": True,
-}
-_WITHOUT_CONTROLLERS = ("ServiceAccount",)
-"""Admission that asks for what only a controller makes: without any, no pod could be created."""
-
 
 class Server(Waiting):
     """One server. Settings are those of the flags, by their names in Python: `authorization_mode=("RBAC",)`.
@@ -68,6 +58,7 @@ class Server(Waiting):
         time: Moment | None = None,
         **settings: Any,
     ) -> None:
+        arguments.check(settings)
         self._manifests = manifests
         self._snapshot = snapshot
         self._new_clock: Callable[[], MovableClock] = partial(
@@ -280,16 +271,10 @@ class Server(Waiting):
         self._folder = Folder()
         directory = self._folder.path
         pki.put(directory / "pki")
-        self._background = Background(self._settings(directory), self._new_clock(), self._snapshot)
+        self._background = Background(arguments.settings_of(self._given, directory), self._new_clock(), self._snapshot)
         self._finalizer = weakref.finalize(self, _end, self._background, self._folder)
         self._background.start()
         return self._background.started
-
-    def _settings(self, directory: Path) -> Settings:
-        values = {"data_dir": directory, **_DEFAULTS, **self._given}
-        if not values.get("controllers"):
-            values.setdefault("disable_admission_plugins", _WITHOUT_CONTROLLERS)
-        return Settings(**values)
 
     def _become(self, running: Running) -> None:
         self._running = running

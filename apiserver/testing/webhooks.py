@@ -90,6 +90,8 @@ class Webhooks:
         name: str,
         webhook: Mapping[str, Any],
     ) -> Hook:
+        if not callable(function):
+            raise TypeError(f"a webhook is a function and the resources that it is for, not {function!r} first")
         if not resources:
             raise ValueError("a webhook is for some resources: `pods`, `deployments.apps`, `*`")
         named = name or self._free_name(function)

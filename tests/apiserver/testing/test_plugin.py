@@ -18,7 +18,8 @@ def run(pytester: pytest.Pytester, test: str, *options: str) -> pytest.RunResult
     return pytester.runpytest_subprocess(*PLUGIN, "-p", "no:cacheprovider", *options)
 
 
-def test_each_test_meets_the_state_of_the_start(pytester: pytest.Pytester) -> None:
+def test_each_test_meets_the_state_of_the_start(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
     (pytester.path / "given.yaml").write_text(OBJECT)
     pytester.makeini("[pytest]\napiserver_manifests = given.yaml\napiserver_flags = authorization-mode=AlwaysAllow")
 
@@ -32,6 +33,7 @@ def test_each_test_meets_the_state_of_the_start(pytester: pytest.Pytester) -> No
         @pytest.mark.parametrize("number", range(4))
         def test_alone(apiserver, number):
             assert apiserver.url in open(os.environ["KUBECONFIG"]).read()
+            assert "KUBERNETES_SERVICE_HOST" not in os.environ
             with apiserver.client() as client:
                 found = [one["metadata"]["name"] for one in client.request("GET", MAPS)["items"]]
                 assert found == ["given"]

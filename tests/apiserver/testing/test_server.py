@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import kubernetes
 import pytest
@@ -151,3 +152,25 @@ def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:
     assert killed.returncode == -signal.SIGKILL
     assert killed.stdout.decode().startswith(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
+    with Server(authorization_mode="RBAC", controllers="-*") as server:
+        assert server.user("jane").name == "jane"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        (lambda _: Server(autorization_mode="RBAC"), "no flag autorization_mode: did you mean authorization_mode"),
+        (lambda _: Server(colour="blue"), "no flag colour$"),
+        (lambda server: server.inject("trottle"), "no fault 'trottle'; there are latency, conflict, throttle"),
+        (lambda server: server.load("{kind: Foo, apiVersion: v1, metadata: {name: a}}"), "/api/v1 has no kind Foo"),
+        (lambda server: server.webhooks.mutating("pods", print), "a webhook is a function and the resources"),
+        (lambda server: server.webhooks.mutating(print), "a webhook is for some resources"),
+        (lambda server: server.clock.advance(-1), "time does not run backwards"),
+    ],
+)
+def test_mistakes_are_told_with_what_would_be_right(server: Server, mistake: Any, told: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=told):
+        mistake(server)

@@ -1,0 +1,43 @@
+"""Arguments: the flags of a test's server, by their names in Python.
+
+Pure. Must hold: what a flag takes several of may be said once; a name that no flag has is told with those like it.
+"""
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from apiserver.settings import Settings
+
+_DEFAULTS: Mapping[str, Any] = {
+    "storage_backend": "memory",
+    "bind_address": "127.0.0.1",
+    "secure_port": 0,
+    "testing": True,
+}
+_WITHOUT_CONTROLLERS = ("ServiceAccount",)
+"""Admission that asks for what only a controller makes: without any, no pod could be created."""
+
+
+def check(given: Mapping[str, Any]) -> None:
+    """Raises TypeError for what is no flag."""
+    for name in given:
+        if name not in Settings.model_fields:
+            alike = difflib.get_close_matches(name, Settings.model_fields, n=3)
+            hint = f": did you mean {' or '.join(alike)}?" if alike else ""
+            raise TypeError(f"the server has no flag {name}{hint}")
+
+
+def settings_of(given: Mapping[str, Any], directory: Path) -> Settings:
+    """The settings of a server with its files in a directory. Raises ValueError."""
+    values = {"data_dir": directory, **_DEFAULTS, **{name: _several(name, value) for name, value in given.items()}}
+    if not values.get("controllers"):
+        values.setdefault("disable_admission_plugins", _WITHOUT_CONTROLLERS)
+    return Settings(**values)
+
+
+def _several(name: str, value: Any) -> Any:
+    """One text, where a flag takes several."""
+    takes_several = isinstance(Settings.model_fields[name].get_default(call_default_factory=True), tuple)
+    return (value,) if takes_several and isinstance(value, str) else value
