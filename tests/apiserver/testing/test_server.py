@@ -165,7 +165,10 @@ def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
         (lambda _: Server(autorization_mode="RBAC"), "no flag autorization_mode: did you mean authorization_mode"),
         (lambda _: Server(colour="blue"), "no flag colour$"),
         (lambda server: server.inject("trottle"), "no fault 'trottle'; there are latency, conflict, throttle"),
-        (lambda server: server.load("{kind: Foo, apiVersion: v1, metadata: {name: a}}"), "/api/v1 has no kind Foo"),
+        (
+            lambda server: server.load({"kind": "Foo", "apiVersion": "v1", "metadata": {"name": "a"}}),
+            "/api/v1 has no kind Foo",
+        ),
         (lambda server: server.webhooks.mutating("pods", print), "a webhook is a function and the resources"),
         (lambda server: server.webhooks.mutating(print), "a webhook is for some resources"),
         (lambda server: server.clock.advance(-1), "time does not run backwards"),
