@@ -21,6 +21,7 @@ from registry.access.authorizer import Authorizer
 from registry.access.front_proxy import FrontProxy
 from registry.access.modes import Run
 from registry.access.token_issuer import TokenIssuer
+from registry.bootstrap.authentication_trust import Trust
 from registry.rest import StorageFor
 from storage.clock import Clock
 from storage.measures import Measures
@@ -67,8 +68,27 @@ def open_access(
 
 def trusted(settings: Settings, pki: Pki) -> Trusted:
     """Whose certificates count now. Raises OSError, ValueError."""
-    users, proxies = tls.user_bundles(settings, pki), tls.proxy_bundles(settings)
-    return Trusted(*(authorities_in(path.read_bytes() for path in bundles) for bundles in (users, proxies)))
+    of_users = settings.client_ca_file.read_bytes() if settings.client_ca_file is not None else b""
+    of_proxies = b"".join(path.read_bytes() for path in tls.proxy_bundles(settings))
+    return Trusted(
+        users=authorities_in(filter(None, (pki.ca.certificate.read_bytes(), of_users))),
+        proxies=authorities_in(filter(None, (of_proxies,))),
+        users_bundle=of_users,
+        proxies_bundle=of_proxies,
+    )
+
+
+def published(settings: Settings, certified: CertifiedUsers) -> Trust:
+    """Whom extension API servers are told to believe."""
+    return Trust(
+        client_authorities=certified.trusted.users_bundle,
+        proxy_authorities=certified.trusted.proxies_bundle,
+        username_headers=settings.requestheader_username_headers,
+        uid_headers=settings.requestheader_uid_headers,
+        group_headers=settings.requestheader_group_headers,
+        extra_prefixes=settings.requestheader_extra_headers_prefix,
+        allowed_names=settings.requestheader_allowed_names,
+    )
 
 
 def _front_proxy(settings: Settings) -> FrontProxy | None:

@@ -14,10 +14,12 @@ from registry.access.users import UserInfo, authenticated
 
 
 class Trusted(Struct, frozen=True):
-    """Whose signatures make users, and whose make proxies."""
+    """Whose signatures make users, and whose make proxies. The operator's bundles are for others to know, in PEM."""
 
     users: Authorities = frozenset()
     proxies: Authorities = frozenset()
+    users_bundle: bytes = b""
+    proxies_bundle: bytes = b""
 
 
 class CertifiedUsers:

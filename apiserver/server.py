@@ -39,7 +39,7 @@ from apiserver.filters.deadlines import Deadlines
 from apiserver.handlers import served
 from apiserver.handlers.served import ServedPaths
 from apiserver.listeners import Listener
-from apiserver.metrics import reloads
+from apiserver.metrics import aggregation, reloads
 from apiserver.metrics import storage as storage_metrics
 from apiserver.metrics.flow_control import FlowControlMetrics
 from apiserver.metrics.monitoring import Monitoring
@@ -223,7 +223,14 @@ async def _parts(
     resolver = Resolver(storage.storage_for, uses_endpoints=settings.enable_aggregator_routing)
     gateway = Gateway(settings, registrations, resolver, clock.patience)
     stack.push_async_callback(gateway.close)
-    upkeep = Upkeep(groups, foundation, fairness, registrations=registrations, check_remote=gateway.check)
+    upkeep = Upkeep(
+        groups,
+        foundation,
+        fairness,
+        registrations=registrations,
+        check_remote=gateway.check,
+        trust=lambda: access.published(settings, may.certified),
+    )
     stack.push_async_callback(upkeep.close)
     for run in may.runs:
         background.spawn(run(clock.patience), name="authorization")
@@ -234,6 +241,7 @@ async def _parts(
     monitoring.measures.ask(requests.families)
     in_flight = InFlight(clock.patience.monotonic())
     monitoring.measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)
+    monitoring.measures.ask(lambda: aggregation.families(registrations))
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))
     if settings.encryption_provider_config is not None:
         monitoring.measures.ask(reloads.of_encryption(storage.statistics, clock))

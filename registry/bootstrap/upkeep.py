@@ -13,6 +13,7 @@ from registry.assembly import Groups
 from registry.bootstrap import (
     api_service_status,
     api_services,
+    authentication_trust,
     flow_control,
     flow_schema_status,
     kubernetes_service,
@@ -38,6 +39,7 @@ logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
 _NAMESPACES_SECONDS = 60.0
+_TRUST_SECONDS = 60.0
 _REMOTE_SECONDS = 5.0
 """Between two looks at the services of APIServices, whose changes are not followed."""
 _QUIET_ROUNDS = 5
@@ -50,7 +52,7 @@ class Upkeep:
     """Of one server.
 
     fairness: None where it is not wanted; nobody looks after the conditions of flow schemas then. check_remote: asks
-    the servers behind APIServices.
+    the servers behind APIServices. trust: whom extension API servers are told to believe.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Upkeep:
         *,
         registrations: Registrations,
         check_remote: api_service_status.Check,
+        trust: authentication_trust.Publish = authentication_trust.nothing,
     ) -> None:
         self._client = OwnClient(groups, given)
         self._given = given
@@ -75,6 +78,7 @@ class Upkeep:
         )
         self._registrations = registrations
         self._check_remote = check_remote
+        self._trust = trust
         self._quiet_rounds = 0
         self._fairness = fairness
         self._repair = service_repair.repair(groups, given)
@@ -91,6 +95,7 @@ class Upkeep:
             priority_classes.ensure(self._client),
             api_services.ensure_built_in(self._client),
             token_tracking.ensure(self._client, self._clock),
+            self._publish_trust(),
             self._begin_service(self._service),
         )
         await asyncio.gather(self._settle_flow_schemas(), self._settle_local_api_services())
@@ -113,6 +118,7 @@ class Upkeep:
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
         self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._look_after_remote, patience))
         self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces, patience))
+        self._spawn("publish trust", self._every(_TRUST_SECONDS, self._publish_trust, patience))
         self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once, clock))
         self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew, clock))
 
@@ -127,6 +133,9 @@ class Upkeep:
 
     async def _ensure_namespaces(self) -> None:
         await namespaces.ensure(self._client)
+
+    async def _publish_trust(self) -> None:
+        await authentication_trust.ensure(self._client, self._trust(), self._clock.patience)
 
     async def _settle_flow_schemas(self) -> None:
         await flow_schema_status.settle(self._client, self._clock)

@@ -321,3 +321,13 @@ async def test_issuers_that_cannot_be_leave_those_that_are(
     assert complaint in caplog.text
     assert told == ["failure 1"]
     assert in_force != [hash_of(path)]
+
+
+async def test_extension_servers_are_told_whom_to_believe(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+
+    async with running(tmp_path / "data", client_ca_file=authority.file) as server:
+        answer = await ask(server.secure.port, path, tls=trusting(server), headers=bearer(server.pki.admin_token))
+
+    assert answer.json["data"] == {"client-ca-file": authority.file.read_text()}
