@@ -8,10 +8,13 @@ import gc
 import sys
 from collections.abc import Sequence
 
+from apiserver import errands
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments ask for, or else the process' own. Returns the exit code."""
     gc.disable()  # the program turns it on again when it has started
+    errands.leave_out_plugins()
     try:
         from apiserver import command
 

@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from apiserver import command_line, flags, logs, usage
+from apiserver import command_line, errands, flags, logs, usage
 from apiserver.flags import UsageError
 from apiserver.unused_flags import UNUSED
 from apiserver.version import KUBERNETES_VERSION
@@ -30,7 +30,8 @@ def run(arguments: Sequence[str]) -> int:
     logs.configure(chosen.logging_format, chosen.v)
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
-    from apiserver import program  # loads HTTP and storage, which --help does without
+    with errands.without_system_authorities():
+        from apiserver import program  # loads HTTP and storage, which --help does without
 
     return program.run(chosen)
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from registry import objects
 from registry.core import replicated
-from registry.core.pods_validation import annotations, claims, validate_pod_template
-from registry.core.pods_validation.allowances import options_for
+from registry.core.pods_validation import allowances, annotations, claims, templates
 from registry.strategy import StrategyContext
 from registry.validation import field, int_or_percent, internal, label_selectors, names, object_meta, values
 from registry.validation.field import FieldError
@@ -101,7 +100,7 @@ def _validate_retention(policy: Spec) -> list[FieldError]:
 
 def _validate_template(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
     before = old["template"] if old else None
-    return validate_pod_template(
+    return templates.validate_pod_template(
         _as_made(spec), "spec.template", old=before, allows_privileged=context.allows_privileged
     )
 
@@ -109,7 +108,7 @@ def _validate_template(spec: Spec, context: StrategyContext, *, old: Spec | None
 def _validate_template_metadata(template: Spec, old: Spec | None) -> list[FieldError]:
     """Once more: kube-apiserver lists these causes twice."""
     metadata, path = template.get("metadata") or {}, "spec.template"
-    options = options_for(*((old["spec"], old.get("metadata")) if old else (None, None)))
+    options = allowances.options_for(*((old["spec"], old.get("metadata")) if old else (None, None)))
     told = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     errors += object_meta.validate_annotations(told, f"{path}.annotations")

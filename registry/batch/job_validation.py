@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.batch import job_policies
 from registry.core import replicated
-from registry.core.pods_validation import validate_pod_template
+from registry.core.pods_validation import templates
 from registry.quoting import quote
 from registry.strategy import StrategyContext
 from registry.validation import field, label_selectors, names, values
@@ -59,7 +59,7 @@ def validate_template(spec: Spec, path: str, context: StrategyContext, *, old: S
         errors += job_policies.validate_success(spec, f"{path}.successPolicy", is_indexed=is_indexed(spec))
     errors += job_policies.validate_replacement(spec, f"{path}.podReplacementPolicy")
     before = old["template"] if old else None
-    errors += validate_pod_template(
+    errors += templates.validate_pod_template(
         spec["template"], f"{path}.template", old=before, allows_privileged=context.allows_privileged
     )
     return errors + _validate_restarts(spec, f"{path}.template.spec.restartPolicy")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from registry import objects
 from registry.core import app_armor, pod_resources, pod_spec, pod_warnings
 from registry.core.pods_status import PodStatusStrategy
-from registry.core.pods_validation import PodOptions, options_for, pod, updates
+from registry.core.pods_validation import allowances, options, pod, updates
 from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
@@ -55,7 +55,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + pod.validate_new(
-            obj, options=options_for(None, is_pod=True, allows_privileged=context.allows_privileged)
+            obj, options=allowances.options_for(None, is_pod=True, allows_privileged=context.allows_privileged)
         )
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
@@ -70,9 +70,11 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         errors = super().validate_update(context, new, old) + finalizers
         return errors + self.validate_metadata_again(new) + finalizers
 
-    def options(self, context: StrategyContext, old: Object) -> PodOptions:
+    def options(self, context: StrategyContext, old: Object) -> "options.PodOptions":
         """How strict to be with the successor of a pod."""
-        return options_for(old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged)
+        return allowances.options_for(
+            old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged
+        )
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         found = pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")

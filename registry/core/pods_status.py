@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from registry.core.pods_validation import options_for, status
+from registry.core.pods_validation import allowances, status
 from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import addresses, object_meta
 from registry.validation.field import FieldError
@@ -30,7 +30,9 @@ class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
         errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
-        options = options_for(old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged)
+        options = allowances.options_for(
+            old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged
+        )
         return errors + status.validate(new, old, options=options)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:

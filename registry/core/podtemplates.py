@@ -1,7 +1,7 @@
 """Pod templates: a template of pods by itself."""
 
 from registry.core import pod_spec, pod_warnings
-from registry.core.pods_validation import validate_pod_template
+from registry.core.pods_validation import templates
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
 from registry.validation.field import FieldError
@@ -19,11 +19,13 @@ class PodTemplateStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)
-        return errors + validate_pod_template(obj["template"], "template", allows_privileged=context.allows_privileged)
+        return errors + templates.validate_pod_template(
+            obj["template"], "template", allows_privileged=context.allows_privileged
+        )
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        return errors + validate_pod_template(
+        return errors + templates.validate_pod_template(
             new["template"], "template", old=old["template"], allows_privileged=context.allows_privileged
         )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from registry import objects
 from registry.core import pod_warnings
-from registry.core.pods_validation import validate_pod_template
+from registry.core.pods_validation import templates
 from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import field, internal, label_selectors, object_meta, status_counts, values
 from registry.validation.field import FieldError
@@ -81,7 +81,9 @@ def validate_template(
     template: Mapping[str, Any], context: StrategyContext, *, owner: str, old: Mapping[str, Any] | None = None
 ) -> list[FieldError]:
     """A template of pods that run for ever."""
-    errors = validate_pod_template(template, "spec.template", old=old, allows_privileged=context.allows_privileged)
+    errors = templates.validate_pod_template(
+        template, "spec.template", old=old, allows_privileged=context.allows_privileged
+    )
     return errors + validate_endless(template, owner=owner)
 
 

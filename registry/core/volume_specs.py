@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from registry.core.pods_validation import affinity, rules, volume_sources
-from registry.core.pods_validation.options import PodOptions
+from registry.core.pods_validation import affinity, options, rules, volume_sources
 from registry.core.pods_validation.rules import Errors, Obj
 from registry.schema import quantity
 from registry.validation import field, names
@@ -142,7 +141,7 @@ def _validate_one(source: Obj, kind: str, path: str, name: str) -> Errors:
         return _validate_csi(source, path)
     if kind == "local":
         return _validate_local(source, path)
-    place = volume_sources.Volume(name=name, pod_name="", options=PodOptions())
+    place = volume_sources.Volume(name=name, pod_name="", options=options.PodOptions())
     errors = volume_sources.SOURCES[kind](source, path, place)
     if kind == "iscsi":
         return _validate_iscsi(source, path, name, errors)

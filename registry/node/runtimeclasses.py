@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.core.pods_validation import resources, scheduling
-from registry.core.pods_validation.options import PodOptions
+from registry.core.pods_validation import options, resources, scheduling
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import domains, field, internal, node_labels, object_meta
@@ -23,7 +22,7 @@ class RuntimeClassStrategy(Strategy, frozen=True, kw_only=True):
         errors += domains.validate_format(handler, DNS1123_LABEL, "handler") if handler else [field.required("handler")]
         if obj.get("overhead") is not None:
             requirements = {"limits": obj["overhead"].get("podFixed") or {}}
-            errors += resources.validate(requirements, "overhead", options=PodOptions())
+            errors += resources.validate(requirements, "overhead", options=options.PodOptions())
         return errors + _validate_scheduling(obj.get("scheduling") or {}, "scheduling")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

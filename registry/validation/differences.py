@@ -4,7 +4,6 @@ Must hold: however large the structs are, telling their differences does not hol
 people read, only the beginning of the difference is told.
 """
 
-import difflib
 import re
 from collections.abc import Sequence
 from itertools import takewhile
@@ -23,6 +22,8 @@ _MARKS = {"equal": " ", "delete": "-", "insert": "+"}
 
 def unified(old: Any, new: Any) -> str:
     """The changed lines with some around them; empty when there are none."""
+    import difflib  # which a start should not wait for
+
     before, after = _lines(old), _lines(new)
     skipped = 0
     if max(len(before), len(after)) > _MOST_COMPARED:

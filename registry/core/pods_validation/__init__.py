@@ -1,6 +1,6 @@
 """What is wrong with pods and with templates of pods: one file a topic. Pure.
 
-    spec.py          the whole spec, in order; template.py, pod.py: what comes on top
+    spec.py          the whole spec, in order; templates.py, pod.py: what comes on top
     containers.py    names, images, ports; environment.py, mounts.py, probes.py, resources.py, restarts.py
     volumes.py       one source each; volume_sources.py, projected.py, claims.py: what a source may say
     security.py      security contexts; windows.py: the operating system
@@ -8,12 +8,63 @@
     options.py       how strict to be; allowances.py: what an old pod may go on doing wrong
     updates.py, status.py, resizing.py, ephemeral_containers.py: what may change
 
-Must hold: the errors, their words and their order are kube-apiserver's.
+A file is loaded when the first pod comes that it has to check. Must hold: the errors, their words and their order are
+kube-apiserver's.
 """
 
-from registry.core.pods_validation.allowances import options_for
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.spec import validate_pod_spec
-from registry.core.pods_validation.template import validate_pod_template
+from typing import TYPE_CHECKING
 
-__all__ = ["PodOptions", "options_for", "validate_pod_spec", "validate_pod_template"]
+from registry.deferred import Deferred
+
+if TYPE_CHECKING:
+    from registry.core.pods_validation import (
+        affinity,
+        allowances,
+        annotations,
+        claims,
+        ephemeral_containers,
+        options,
+        pod,
+        resizing,
+        resources,
+        rules,
+        scheduling,
+        status,
+        templates,
+        updates,
+        volume_sources,
+    )
+else:
+    affinity = Deferred("registry.core.pods_validation.affinity")
+    allowances = Deferred("registry.core.pods_validation.allowances")
+    annotations = Deferred("registry.core.pods_validation.annotations")
+    claims = Deferred("registry.core.pods_validation.claims")
+    ephemeral_containers = Deferred("registry.core.pods_validation.ephemeral_containers")
+    options = Deferred("registry.core.pods_validation.options")
+    pod = Deferred("registry.core.pods_validation.pod")
+    resizing = Deferred("registry.core.pods_validation.resizing")
+    resources = Deferred("registry.core.pods_validation.resources")
+    rules = Deferred("registry.core.pods_validation.rules")
+    scheduling = Deferred("registry.core.pods_validation.scheduling")
+    status = Deferred("registry.core.pods_validation.status")
+    templates = Deferred("registry.core.pods_validation.templates")
+    updates = Deferred("registry.core.pods_validation.updates")
+    volume_sources = Deferred("registry.core.pods_validation.volume_sources")
+
+__all__ = [
+    "affinity",
+    "allowances",
+    "annotations",
+    "claims",
+    "ephemeral_containers",
+    "options",
+    "pod",
+    "resizing",
+    "resources",
+    "rules",
+    "scheduling",
+    "status",
+    "templates",
+    "updates",
+    "volume_sources",
+]
