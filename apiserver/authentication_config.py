@@ -11,26 +11,37 @@ Must hold: every expression has been compiled when the file has been read.
 """
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, Self
 
 import pydantic
 
+from apiserver import issuer_urls, outgoing
 from apiserver.config_files import Model, load
 from registry.access import expressions, oidc
 from registry.access.oidc import Issuer
 from registry.quoting import quote
+from registry.validation.domains import validate_prefixed_path
 
 _KIND = "AuthenticationConfiguration"
-_VERSIONS = ("v1", "v1beta1")
+_VERSIONS = ("v1", "v1beta1", "v1alpha1")
 _ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
-_EMAIL = re.compile(r"\bclaims\.email\b")
-_VERIFIED = re.compile(r"\bclaims\.email_verified\b")
+_MOST_ISSUERS = 64
+_RESERVED = (".k8s.io", ".kubernetes.io")
+_EMAIL = re.compile(r"\bclaims\s*\.\s*\??\s*email\b")
+_VERIFIED = re.compile(r"\bclaims\s*\.\s*\??\s*email_verified\b")
 _NOT_VERIFIED = (
     "claims.email_verified must be used in claimMappings.username.expression or "
     "claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in "
     "claimMappings.username.expression"
 )
+
+
+def _check_unique(name: str, values: Collection[str]) -> None:
+    for number, value in enumerate(values := list(values)):
+        if value in values[:number]:
+            raise ValueError(f"{name}: Duplicate value: {quote(value)}")
 
 
 class IssuerSettings(Model):
@@ -45,12 +56,19 @@ class IssuerSettings(Model):
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
         for name, url in (("url", self.url), ("discoveryURL", self.discovery_url)):
-            if (url or name == "url") and not url.startswith("https://"):
-                raise ValueError(f"{name} must be an https URL")
+            if (url or name == "url") and (wrong := issuer_urls.problem(url)):
+                raise ValueError(f"{name}: {wrong}")
+        if self.url.rstrip("/") == self.discovery_url.rstrip("/"):
+            raise ValueError("discoveryURL must be different from URL")
         if not self.audiences or "" in self.audiences:
             raise ValueError("at least one audience is required, and none may be empty")
+        _check_unique("audiences", self.audiences)
         if len(self.audiences) > 1 and not self.audience_match_policy:
             raise ValueError("audienceMatchPolicy must be MatchAny for multiple audiences")
+        try:
+            outgoing.trusting(self.certificate_authority)
+        except OSError as exc:
+            raise ValueError("certificateAuthority: data does not contain any valid certificates") from exc
         return self
 
 
@@ -95,8 +113,12 @@ class Extra(Model):
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
-        if not self.key or self.key != self.key.lower() or "/" not in self.key:
-            raise ValueError("key must be a path behind a domain, in small letters")
+        if wrong := validate_prefixed_path(self.key, "key"):
+            raise ValueError("; ".join(map(str, wrong)))
+        if self.key != self.key.lower():
+            raise ValueError("key: must be lowercase")
+        if f".{self.key.partition('/')[0]}".endswith(_RESERVED):
+            raise ValueError("key: k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use")
         expressions.texts_of_claims(self.value_expression)
         return self
 
@@ -115,6 +137,7 @@ class ClaimMappings(Model):
             raise ValueError("username: claim or expression is required")
         if self.username.expression:
             expressions.text_of_claims(self.username.expression)
+        _check_unique("extra", [one.key for one in self.extra])
         return self
 
 
@@ -130,6 +153,10 @@ class ClaimValidationRule(Model):
     def _check(self) -> Self:
         if bool(self.claim) is bool(self.expression):
             raise ValueError("exactly one of claim and expression is required")
+        if self.claim and self.message:
+            raise ValueError("message may not be specified when claim is set")
+        if self.expression and self.required_value:
+            raise ValueError("requiredValue may not be specified when expression is set")
         if self.expression:
             expressions.check_of_claims(self.expression, self.message)
         return self
@@ -163,6 +190,10 @@ class Jwt(Model):
         texts += [rule.expression for rule in self.claim_validation_rules]
         if _EMAIL.search(name) and not any(map(_VERIFIED.search, texts)):
             raise ValueError(_NOT_VERIFIED)
+        rules = self.claim_validation_rules
+        _check_unique("claimValidationRules", [one.claim for one in rules if one.claim])
+        _check_unique("claimValidationRules", [one.expression for one in rules if one.expression])
+        _check_unique("userValidationRules", [one.expression for one in self.user_validation_rules])
         return self
 
     def as_issuer(self) -> Issuer:
@@ -225,10 +256,11 @@ class AuthenticationConfiguration(Model):
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
-        urls = [one.issuer.url for one in self.jwt]
-        for url in urls:
-            if urls.count(url) > 1:
-                raise ValueError(f"jwt: there are two issuers with the url {quote(url)}")
+        if len(self.jwt) > _MOST_ISSUERS:
+            raise ValueError(f"jwt: Too many: {len(self.jwt)}: must have at most {_MOST_ISSUERS} items")
+        _check_unique("jwt[*].issuer.url", [one.issuer.url for one in self.jwt])
+        discovered = [one.issuer.discovery_url for one in self.jwt if one.issuer.discovery_url]
+        _check_unique("jwt[*].issuer.discoveryURL", discovered)
         return self
 
     def is_open_to_all(self, otherwise: bool) -> bool:
@@ -236,11 +268,15 @@ class AuthenticationConfiguration(Model):
         return otherwise if self.anonymous is None else self.anonymous.enabled and not self.anonymous.conditions
 
 
-def read(path: Path) -> AuthenticationConfiguration:
+def read(path: Path, own_issuers: Collection[str] = ()) -> AuthenticationConfiguration:
     """The file's content. Raises OSError, ValueError."""
-    return parse(path.read_bytes(), path)
+    return parse(path.read_bytes(), path, own_issuers)
 
 
-def parse(data: bytes, path: Path) -> AuthenticationConfiguration:
-    """What a file holds. Raises ValueError, with the file's name."""
-    return load(data, path, AuthenticationConfiguration, kind=_KIND, versions=_VERSIONS)
+def parse(data: bytes, path: Path, own_issuers: Collection[str] = ()) -> AuthenticationConfiguration:
+    """What a file holds. Nobody may issue tokens in the server's own name. Raises ValueError, with the file's name."""
+    config = load(data, path, AuthenticationConfiguration, kind=_KIND, versions=_VERSIONS)
+    for number, one in enumerate(config.jwt):
+        if wrong := issuer_urls.problem(one.issuer.url, own=own_issuers):
+            raise ValueError(f"{path}: jwt[{number}].issuer.url: {wrong}")
+    return config

@@ -83,7 +83,7 @@ class Authenticators:
         path = self._settings.authentication_config
         assert path is not None
         assert self._config is not None
-        config = authentication_config.parse(contents[0], path)
+        config = authentication_config.parse(contents[0], path, self._issuer.issuers)
         if config.anonymous != self._config.anonymous:
             raise ValueError(f"{path}: anonymous: Forbidden: changed from initial configuration file")
         issuers = list(self._issuers(config))
@@ -138,7 +138,7 @@ def _config_of(settings: Settings) -> "AuthenticationConfiguration | None":
         return None
     from apiserver import authentication_config
 
-    return authentication_config.read(settings.authentication_config)
+    return authentication_config.read(settings.authentication_config, settings.service_account_issuer)
 
 
 def _issuer_of_flags(settings: Settings) -> Issuer:

@@ -7,6 +7,7 @@ authorizers:
 - {type: RBAC, name: rbac}
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -15,9 +16,11 @@ import pydantic
 from apiserver.config_files import Duration, Model, load
 from registry.access import expressions
 from registry.quoting import quote
+from registry.validation import names
 
 _KIND = "AuthorizationConfiguration"
-_VERSIONS = ("v1", "v1beta1")
+_VERSIONS = ("v1", "v1beta1", "v1alpha1")
+_MOST_CONDITIONS = 64
 
 
 class Connection(Model):
@@ -36,8 +39,15 @@ class Connection(Model):
 
 
 def _checked(text: str) -> str:
+    if not text.strip():
+        raise ValueError("expression is required")
     expressions.match_conditions([text])
     return text
+
+
+def _usual(seconds: float) -> Callable[[float], float]:
+    """No time at all means the usual one."""
+    return lambda given: given or seconds
 
 
 class MatchCondition(Model):
@@ -49,8 +59,12 @@ class MatchCondition(Model):
 class Webhook(Model):
     """How a webhook is asked."""
 
-    authorized_ttl: Duration = pydantic.Field(300.0, alias="authorizedTTL")
-    unauthorized_ttl: Duration = pydantic.Field(30.0, alias="unauthorizedTTL")
+    authorized_ttl: Annotated[Duration, pydantic.AfterValidator(_usual(300.0))] = pydantic.Field(
+        300.0, alias="authorizedTTL"
+    )
+    unauthorized_ttl: Annotated[Duration, pydantic.AfterValidator(_usual(30.0))] = pydantic.Field(
+        30.0, alias="unauthorizedTTL"
+    )
     cache_authorized_requests: bool = True
     cache_unauthorized_requests: bool = True
     timeout: Duration
@@ -64,6 +78,11 @@ class Webhook(Model):
     def _check(self) -> Self:
         if not 0 < self.timeout <= _LONGEST_TIMEOUT:
             raise ValueError("timeout must be > 0s and <= 30s")
+        if len(self.match_conditions) > _MOST_CONDITIONS:
+            raise ValueError(f"matchConditions: Too many: must have at most {_MOST_CONDITIONS} items")
+        texts = [one.expression for one in self.match_conditions]
+        if repeated := [one for number, one in enumerate(texts) if one in texts[:number]]:
+            raise ValueError(f"matchConditions: Duplicate value: {quote(repeated[0])}")
         if self.match_conditions and self.match_condition_subject_access_review_version is None:
             raise ValueError("matchConditionSubjectAccessReviewVersion is required if match conditions are specified")
         return self
@@ -83,6 +102,8 @@ class Entry(Model):
     def _check(self) -> Self:
         if (self.webhook is not None) is not (self.type == "Webhook"):
             raise ValueError("webhook must be there if, and only if, type is Webhook")
+        if wrong := names.is_dns_subdomain(self.name, False):
+            raise ValueError(f"authorizer name is invalid: {', '.join(wrong)}")
         return self
 
 
@@ -95,14 +116,14 @@ class AuthorizationConfiguration(Model):
     def _check(self) -> Self:
         if not self.authorizers:
             raise ValueError("at least one authorization mode must be defined")
-        names: set[str] = set()
+        seen: set[str] = set()
         types: set[str] = set()
         for entry in self.authorizers:
-            if entry.name in names:
+            if entry.name in seen:
                 raise ValueError(f"there are two authorizers with the name {quote(entry.name)}")
             if entry.type in types and entry.type != "Webhook":
                 raise ValueError(f"there are two authorizers of type {entry.type}")
-            names.add(entry.name)
+            seen.add(entry.name)
             types.add(entry.type)
         return self
 

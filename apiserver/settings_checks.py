@@ -5,8 +5,10 @@ What one value must be by itself is in setting_types.py.
 
 from typing import TYPE_CHECKING
 
+from apiserver import issuer_urls
 from apiserver.controllers import names as controller_names
 from registry.admission import plugins
+from registry.features import gates
 from registry.quoting import quote
 
 if TYPE_CHECKING:
@@ -79,8 +81,9 @@ def _authentication(settings: "Settings") -> None:
     if bool(settings.oidc_issuer_url) is not bool(settings.oidc_client_id):
         why = "oidc-issuer-url and oidc-client-id must be specified together when any oidc flags are set"
         raise ValueError(why)
-    if settings.oidc_issuer_url and not settings.oidc_issuer_url.startswith("https://"):
-        raise ValueError("--oidc-issuer-url must be an https URL")
+    own = settings.service_account_issuer
+    if settings.oidc_issuer_url and (wrong := issuer_urls.problem(settings.oidc_issuer_url, own=own)):
+        raise ValueError(f"oidc-issuer-url: {wrong}")
     if settings.oidc_issuer_url and settings.authentication_config is not None:
         raise ValueError("authentication-config file and oidc-* flags are mutually exclusive")
     if settings.requestheader_client_ca_file is not None and not settings.requestheader_username_headers:
@@ -92,6 +95,12 @@ def _service_accounts(settings: "Settings") -> None:
         raise ValueError("service-account-issuer is a required flag")
     if 0 < settings.service_account_max_token_expiration < _LEAST_EXPIRATION:
         raise ValueError("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+
+
+def _features(settings: "Settings") -> None:
+    version = settings.emulated
+    if settings.feature_gates:
+        gates.Gates(gates.parse(settings.feature_gates), version)
 
 
 def _flow_control(settings: "Settings") -> None:
@@ -140,6 +149,7 @@ _CHECKS = (
     _authorization,
     _authentication,
     _service_accounts,
+    _features,
     _flow_control,
     _admission,
     _audit,

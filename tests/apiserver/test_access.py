@@ -211,17 +211,30 @@ def test_a_configuration_of_authorization_that_makes_no_sense_is_refused(
         authorization_config.read(written(tmp_path, "AuthorizationConfiguration", text))
 
 
-JWT = "jwt: [{issuer: {url: URL, audiences: [a]}, claimMappings: {username: {USERNAME}}}]"
+OK = "jwt: [{issuer: {url: 'https://x', audiences: [a]}, claimMappings: {username: {claim: sub, prefix: ''}"
+JWT = "jwt: [{issuer: {url: 'URL', audiences: [a]}, claimMappings: {username: {USERNAME}}}]"
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (JWT.replace("URL", "http://x").replace("USERNAME", "claim: sub, prefix: ''"), "url must be an https URL"),
+        (JWT.replace("URL", "http://x").replace("USERNAME", "claim: sub, prefix: ''"), "url: URL scheme must be https"),
+        (JWT.replace("URL", "https://u:p@x").replace("USERNAME", "claim: sub, prefix: ''"), "username or password"),
+        (JWT.replace("URL", "https://x?a=b").replace("USERNAME", "claim: sub, prefix: ''"), "must not contain a query"),
+        (JWT.replace("URL", "https://us").replace("USERNAME", "claim: sub, prefix: ''"), "overlap with disallowed"),
+        (OK.replace("audiences", "certificateAuthority: none, audiences") + "}}]", "any valid certificates"),
+        (f"{OK}, extra: [{{key: a.k8s.io/x, valueExpression: claims.x}}]}}}}]", "reserved for Kubernetes use"),
+        (f"{OK}, extra: [{{key: x, valueExpression: claims.x}}]}}}}]", "must be a domain-prefixed path"),
+        (f"{OK}}}, claimValidationRules: [{{claim: a, message: m}}]}}]", "message may not be specified"),
+        (f"{OK}}}, claimValidationRules: [{{claim: a}}, {{claim: a}}]}}]", 'Duplicate value: "a"'),
         (JWT.replace("URL", "https://x").replace("USERNAME", "claim: sub"), "prefix is required when claim is set"),
         (JWT.replace("URL", "https://x").replace("USERNAME", "expression: claims."), "compilation failed"),
         (
             JWT.replace("URL", "https://x").replace("USERNAME", "expression: claims.email"),
+            "email_verified must be used",
+        ),
+        (
+            JWT.replace("URL", "https://x").replace("USERNAME", "expression: \"claims.?email.orValue('')\""),
             "email_verified must be used",
         ),
         ("anonymous: {enabled: false, conditions: [{path: /x}]}", "conditions are not allowed"),
@@ -232,7 +245,7 @@ def test_a_configuration_of_authentication_that_makes_no_sense_is_refused(
     tmp_path: Path, text: str, complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
-        authentication_config.read(written(tmp_path, "AuthenticationConfiguration", text))
+        authentication_config.read(written(tmp_path, "AuthenticationConfiguration", text), ("https://us",))
 
 
 async def test_a_file_lists_the_authorizers(tmp_path: Path) -> None:
