@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from storage.clock import Clock, SystemClock
 
 _GRAINS = 64
-"""Of a second: the clock stands at one of them only. They are whole microseconds and exact in binary, so that what is
-computed from them (the next minute, a deadline) is met exactly."""
+"""Of a second: the clock stands at one of them only, and sleepers wake at one. They are whole microseconds and exact in
+binary, so that what is computed from them (the next minute, a deadline) is met exactly; and who went to sleep at nearly
+the same time wakes together, which makes fewer steps."""
 _SHORTEST_SLEEP = 1e-6
 """Less would be lost in rounding, and who waits for it would wait again and again at the same moment."""
 _LONGEST_TIMER = 3600.0
@@ -74,7 +75,7 @@ class MovableClock:
             await asyncio.sleep(0)
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        due = self.monotonic() + max(seconds, _SHORTEST_SLEEP)
+        due = _next_grain(self.monotonic() + max(seconds, _SHORTEST_SLEEP))
         heapq.heappush(self._sleepers, _Sleeper(due, next(self._order), waiter, task))
         self._arm()
         try:
@@ -103,7 +104,8 @@ class MovableClock:
     @property
     def awake(self) -> list[str]:
         """The tasks that `move_to` has woken and that have neither ended nor gone back to sleep."""
-        self._awake = {task for task in self._awake if not task.done()}
+        if self._awake:
+            self._awake = {task for task in self._awake if not task.done()}
         return [task.get_name() for task in self._awake]
 
     def hold(self) -> None:

@@ -87,9 +87,9 @@ class Moving:
         """Return when nobody has anything to do; the revision of the store then."""
         patience = self._clock.patience
         began, revision, quiet = patience.monotonic(), 0, 0
-        while quiet < _QUIET_TURNS:
+        while quiet < _QUIET_TURNS or not self.is_idle():
             present = await self._storage.current_revision()
-            is_quiet = present == revision and not self._clock.awake and self.is_idle()
+            is_quiet = present == revision and not self._clock.awake and quiet < _QUIET_TURNS
             revision, quiet = present, quiet + 1 if is_quiet else 0
             waited = patience.monotonic() - began
             if waited > MOST_SECONDS:
