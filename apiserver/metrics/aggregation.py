@@ -1,0 +1,17 @@
+"""What is told of aggregation: which APIServices are not available."""
+
+from collections.abc import Iterable
+
+from registry.apiregistration.registrations import Registrations
+from storage import measures
+from storage.measures import AnyFamily
+
+
+def families(registrations: Registrations) -> Iterable[AnyFamily]:
+    """By the names of APIServices, those of this server, too."""
+    unavailable = measures.gauge(
+        "aggregator_unavailable_apiservice", "Whether an APIService is not available.", labels=("name",)
+    )
+    for name, is_available in registrations.availability.items():
+        unavailable.of(name).set(not is_available)
+    return (unavailable,)
