@@ -41,10 +41,10 @@ class Background:
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the server's loop and wait for what it returns."""
-        if self._loop is None:
+        """Run something on the server's loop and wait for what it returns. From any thread but the loop's own."""
+        if self._loop is None or threading.current_thread() is self._thread:
             work.close()
-            raise RuntimeError("the server does not run")
+            raise RuntimeError("the server does not run" if self._loop is None else "the server cannot wait for itself")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def stop(self) -> None:

@@ -230,3 +230,15 @@ def test_a_difference_makes_the_one_out_of_the_other(before: Any, after: Any) ->
     made = json_patch.applied({"root": copy.deepcopy(before)}, patch)
 
     assert repr(made) == repr({"root": after})
+
+
+def test_a_function_on_the_loop_of_the_server_cannot_wait_for_the_server(server: Server, client: Client) -> None:
+    async def impatient(_review: Review) -> None:
+        server.settle()
+
+    with (
+        pytest.raises(RuntimeError, match="the server cannot wait for itself"),
+        server.webhooks.validating(impatient, "configmaps"),
+        pytest.raises(Refused, match="raised RuntimeError"),
+    ):
+        make(client, "web")
