@@ -9,12 +9,12 @@ import asyncio
 import inspect
 import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import orjson
 from aiohttp import web
+from msgspec import Struct
 
 from apiserver.certificates import Pki
 from apiserver.listeners import Listener
@@ -34,8 +34,7 @@ class Asked(NamedTuple):
     response: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """The server that hooks are registered with, as they need it. `settle` returns when it knows what was written."""
 
     run: Callable[[Coroutine[Any, Any, Any]], Any]
@@ -44,15 +43,19 @@ class Host:
     pki: Pki
 
 
-class Registration:
+class Place(NamedTuple):
+    """Where a hook is served, and the certificate in PEM to check it with."""
+
+    url: str
+    authority: str
+
+
+class Registration(Protocol):
     """How the API server is told of a hook, and how that is taken back."""
 
-    def put(self, client: Client, place: Mapping[str, str]) -> None:
-        """`place` has the URL and the CA."""
-        raise NotImplementedError
+    def put(self, client: Client, place: Place) -> None: ...
 
-    def withdraw(self, client: Client) -> None:
-        raise NotImplementedError
+    def withdraw(self, client: Client) -> None: ...
 
 
 class Hook:
@@ -125,7 +128,7 @@ class Hook:
         context.load_cert_chain(pki.server.certificate, pki.server.key)
         listener: Listener = self._host.run(Listener.open(self._handle, "127.0.0.1", 0, tls=context))
         self._listener = listener
-        place = {"url": f"https://127.0.0.1:{listener.port}/", "ca": pki.authority.read_text()}
+        place = Place(f"https://127.0.0.1:{listener.port}/", pki.authority.read_text())
         try:
             with self._host.client() as client:
                 self._registration.put(client, place)

@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from fnmatch import fnmatchcase
 from threading import Condition
 
@@ -32,7 +31,7 @@ _SECONDS = 10.0
 Pattern = str | int | Collection[str | int]
 """A value, with `*` if it is text; or several, of which one has to fit."""
 
-FIELDS = frozenset(one.name for one in fields(Seen)) - {"number", "at", "data", "_body"} | {"line"}
+FIELDS = frozenset(Seen.__struct_fields__) - {"number", "at", "data", "_body"} | {"line"}
 """What requests are asked for by."""
 
 

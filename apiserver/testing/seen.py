@@ -10,10 +10,10 @@ of parameters.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from apiserver import negotiation
 from apiserver.serializers import yaml
@@ -22,8 +22,7 @@ _ANY_SUFFIX = "?????"
 """What the server puts behind a `generateName`."""
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(Struct):
     """One request. `status` is 0 as long as it has no answer: while it runs, or when its connection broke.
 
     name: of an object that is created, the one in its body; with `generateName`, a pattern that fits what came of it.
@@ -44,13 +43,16 @@ class Seen:
     content_type: str = ""
     status: int = 0
     fault: str = ""
-    data: bytes = field(default=b"", repr=False)
+    data: bytes = b""
     """The body as it came. Empty when it was not read, or when much has come since."""
-    _body: Any = field(default=None, repr=False, compare=False)
+    _body: Any = None
 
     def __str__(self) -> str:
         fault = f" [{self.fault}]" if self.fault else ""
         return f"{self.number:5} {self.status or '---'} {self.method} {self.path} ({self.user_agent}){fault}"
+
+    def __repr__(self) -> str:
+        return f"<{self.line}: {self.status or 'no answer'}>"
 
     @property
     def line(self) -> str:
@@ -78,7 +80,7 @@ class Seen:
     def shown(self) -> Mapping[str, Any]:
         """For JSON."""
         hidden = ("data", "_body")
-        facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in hidden}
+        facts = {name: getattr(self, name) for name in self.__struct_fields__ if name not in hidden}
         return {**facts, "line": self.line, "body": self.body}
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from apiserver.testing import hooks, reviews
 from apiserver.testing.client import Client, Refused
-from apiserver.testing.hooks import Answer, Call, Hook, Host
+from apiserver.testing.hooks import Answer, Call, Hook, Host, Place, Registration
 from apiserver.testing.reviews import Denied, Object, Review
 
 _ROOT = "/apis/admissionregistration.k8s.io/v1"
@@ -104,7 +104,7 @@ class Webhooks:
         }
         return self._hook(named, _Configuration(sort, entry), _reviewing(function, answer))
 
-    def _hook(self, name: str, registration: hooks.Registration, answer: Answer) -> Hook:
+    def _hook(self, name: str, registration: Registration, answer: Answer) -> Hook:
         hook = Hook(self._host, registration, answer, self._forget)
         self._open[hook] = name
         return hook
@@ -121,7 +121,7 @@ class Webhooks:
         return name
 
 
-class _Configuration(hooks.Registration):
+class _Configuration:
     """A configuration of its own."""
 
     def __init__(self, sort: str, webhook: Object) -> None:
@@ -129,7 +129,7 @@ class _Configuration(hooks.Registration):
         self._path = f"{_ROOT}/{self._kind.lower()}s"
         self._webhook = webhook
 
-    def put(self, client: Client, place: Mapping[str, str]) -> None:
+    def put(self, client: Client, place: Place) -> None:
         webhook = {**self._webhook, "clientConfig": _client_config(place)}
         metadata = {"name": self._webhook["name"]}
         client.request("POST", self._path, {"kind": self._kind, "metadata": metadata, "webhooks": [webhook]})
@@ -138,14 +138,14 @@ class _Configuration(hooks.Registration):
         _request_if_there(client, "DELETE", f"{self._path}/{self._webhook['name']}")
 
 
-class _Conversion(hooks.Registration):
+class _Conversion:
     """The conversion of a definition."""
 
     def __init__(self, definition: str) -> None:
         self._path = f"{_DEFINITIONS}/{definition}"
         self._before: Object = {}
 
-    def put(self, client: Client, place: Mapping[str, str]) -> None:
+    def put(self, client: Client, place: Place) -> None:
         self._before = client.request("GET", self._path)["spec"]["conversion"]
         webhook = {"clientConfig": _client_config(place), "conversionReviewVersions": ["v1"]}
         self._set(client, {"strategy": "Webhook", "webhook": webhook})
@@ -167,8 +167,8 @@ def _request_if_there(client: Client, method: str, path: str, body: Object | Non
             raise
 
 
-def _client_config(place: Mapping[str, str]) -> Object:
-    return {"url": place["url"], "caBundle": base64.b64encode(place["ca"].encode()).decode()}
+def _client_config(place: Place) -> Object:
+    return {"url": place.url, "caBundle": base64.b64encode(place.authority.encode()).decode()}
 
 
 def _rule(resource: str) -> Object:
