@@ -9,10 +9,12 @@ import asyncio
 import functools
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
+from msgspec import Raw
 
 from registry import objects
 from registry.access.rbac_rules import compiled
@@ -31,16 +33,14 @@ Mend = Callable[[Object], bool]
 
 
 @functools.cache
-def _policy() -> Mapping[str, list[Object]]:
-    policy: Mapping[str, list[Object]] = orjson.loads(
-        resources.files("registry.bootstrap").joinpath("rbac.json").read_bytes()
-    )
-    return policy
+def _policy() -> Mapping[str, Raw]:
+    text = Path(__file__).with_name("rbac.json").read_bytes()
+    return msgspec.json.decode(text, type=dict[str, Raw])
 
 
 def wanted(plural: str) -> list[Object]:
     """The objects of one kind as they ought to be."""
-    return [_expanded(objects.clone(row)) for row in _policy()[plural]]
+    return [_expanded(row) for row in orjson.loads(memoryview(_policy()[plural]))]
 
 
 def _expanded(row: Object) -> Object:

@@ -13,7 +13,7 @@ Pure. Must hold: what has no place in the internal type is not shown; maps are i
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 _ABSENT = {"text": "", "number": 0, "flag": False, "quantity": "0", "duration": "0s", "number-or-text": 0, "any": None}
@@ -147,6 +147,6 @@ def _field_name(name: str) -> str:
 @cache
 def structs() -> Mapping[str, tuple[str, ...]]:
     """The cells of each struct, by its name."""
-    text = resources.files(__package__).joinpath("internal_types.txt").read_text()
+    text = Path(__file__).with_name("internal_types.txt").read_text()
     rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
     return {name: tuple(cells) for name, *cells in rows}

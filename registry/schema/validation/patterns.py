@@ -1,23 +1,23 @@
-"""Patterns of clients, on RE2: Go's own kind of regular expressions, which never backtrack."""
+"""Patterns of clients, on RE2: Go's own kind of regular expressions, which never backtrack.
+
+RE2 itself is loaded with the first pattern.
+"""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-import re2
-
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = 8 << 20
-
 REMEMBERED = 4096
+_MOST_MEMORY = 8 << 20
 
 
 @lru_cache(maxsize=REMEMBERED)
 def compiled(pattern: str) -> Any:
     """The compiled pattern. Raises ValueError with what is wrong with it, in Go's words."""
+    import re2
+
     try:
-        return re2.compile(pattern, _OPTIONS)
+        return re2.compile(pattern, _options())
     except re2.error as exc:
         raise ValueError(_explained(exc)) from exc
 
@@ -25,6 +25,16 @@ def compiled(pattern: str) -> Any:
 def matches(pattern: str, text: str) -> bool:
     """Whether the pattern is found anywhere in a text."""
     return compiled(pattern).search(text) is not None
+
+
+@cache
+def _options() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MOST_MEMORY
+    return options
 
 
 def _explained(exc: Exception) -> str:
