@@ -92,7 +92,7 @@ class Parts(Struct, frozen=True, kw_only=True):
 def routes(parts: Parts) -> Routes:
     """Everything that is served, by path."""
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
-    show_version = version.handler()
+    show_version = version.handler(parts.settings.emulated)
     resources = Resources(
         parts.served,
         parts.draining,
@@ -112,7 +112,7 @@ def routes(parts: Parts) -> Routes:
     }
     groups = discovery.GroupPaths(parts.served, parts.gateway.versions, resources)
     exact["/flagz"] = status_pages.flagz(parts.settings)
-    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience)
+    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, parts.settings.emulated)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
         exact={

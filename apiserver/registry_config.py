@@ -1,8 +1,15 @@
 """What the settings say of the registry, in the registry's own words."""
 
+import logging
+
 from apiserver import admission_config, port_range
 from apiserver.settings import Settings
+from registry import enablement
 from registry.config import Config
+from registry.enablement import Enablement
+from registry.schema import builtin
+
+logger = logging.getLogger(__name__)
 
 
 def config_of(settings: Settings) -> Config:
@@ -19,4 +26,16 @@ def config_of(settings: Settings) -> Config:
         event_ttl_seconds=int(settings.event_ttl),
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
+        enablement=_enablement(settings),
     )
+
+
+def _enablement(settings: Settings) -> Enablement:
+    """Which built-in resources are served. Raises ValueError."""
+    if not settings.runtime_config:
+        return Enablement()
+    given = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in settings.runtime_config)}
+    found = enablement.parse(given, builtin().versions)
+    for version in found.unserved():
+        logger.warning("--runtime-config: this server has no %s", version)
+    return found

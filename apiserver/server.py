@@ -14,7 +14,7 @@ import ssl
 import uuid
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -39,7 +39,7 @@ from apiserver.filters.deadlines import Deadlines
 from apiserver.handlers import served
 from apiserver.handlers.served import ServedPaths
 from apiserver.listeners import Listener
-from apiserver.metrics import aggregation, reloads
+from apiserver.metrics import aggregation, program, reloads
 from apiserver.metrics import storage as storage_metrics
 from apiserver.metrics.flow_control import FlowControlMetrics
 from apiserver.metrics.monitoring import Monitoring
@@ -49,7 +49,7 @@ from apiserver.reloading import Reloading
 from apiserver.settings import Settings
 from apiserver.tls import ServingTLS
 from apiserver.webhook_client import WebhookClient
-from registry import schema
+from registry import assembly, schema
 from registry.apiregistration.apiservices import APISERVICES
 from registry.apiregistration.registrations import Registrations
 from registry.apiregistration.resolving import Resolver
@@ -58,8 +58,11 @@ from registry.bootstrap.upkeep import Upkeep
 from registry.customresources.controller import Controller
 from registry.customresources.resources import Resources
 from registry.customresources.service_addresses import address_finder
+from registry.fairness.estimates import Sizes
 from registry.fairness.fairness import Fairness
 from registry.fairness.occupancy import InFlight
+from registry.features import gates as feature_gates
+from registry.features.gates import Gates
 from registry.generic.provider import resource_of
 from registry.rest import Foundation
 from storage.clock import Clock, SystemClock
@@ -181,6 +184,7 @@ async def _parts(
     settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack, beginning: Snapshot | None
 ) -> app.Parts:
     types = schema.builtin()
+    gates = _gates(settings)
     monitoring = Monitoring()
     factory = StorageFactory(
         storage_config.config_of(settings), clock=clock, latencies=monitoring.latencies, beginning=beginning
@@ -210,7 +214,7 @@ async def _parts(
     )
     environment = environment_of(foundation)
     groups = assemble(environment)
-    resources = served.index(groups, types, clock)
+    resources = served.index(assembly.served(groups, config.enablement), types, clock)
     definitions = Controller(environment, Resources(environment, storage.retire, call_webhook), resources.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()
@@ -218,10 +222,11 @@ async def _parts(
     stack.push_async_callback(backends.close)
     background = Tasks()
     stack.push_async_callback(background.close)
-    fairness = _fairness(settings, storage, clock, stack)
+    fairness = _fairness(settings, storage, clock, gates=gates, stack=stack)
     registrations = Registrations(storage.storage_for(resource_of(APISERVICES)))
     resolver = Resolver(storage.storage_for, uses_endpoints=settings.enable_aggregator_routing)
-    gateway = Gateway(settings, registrations, resolver, clock.patience)
+    tells_uid = gates.is_open("RemoteRequestHeaderUID")
+    gateway = Gateway(settings, registrations, resolver, clock.patience, tells_uid=tells_uid)
     stack.push_async_callback(gateway.close)
     upkeep = Upkeep(
         groups,
@@ -239,6 +244,8 @@ async def _parts(
     background.spawn(storage.warm(), name="fill caches")
     requests = RequestMetrics(resources, MONITORED)
     monitoring.measures.ask(requests.families)
+    monitoring.measures.ask(lambda: program.versions(settings.emulated))
+    monitoring.measures.ask(lambda: program.features(gates))
     in_flight = InFlight(clock.patience.monotonic())
     monitoring.measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)
     monitoring.measures.ask(lambda: aggregation.families(registrations))
@@ -267,14 +274,32 @@ async def _parts(
     )
 
 
-def _fairness(settings: Settings, storage: StorageFactory, clock: Clock, stack: AsyncExitStack) -> Fairness | None:
+def _gates(settings: Settings) -> Gates:
+    gates = Gates(feature_gates.parse(settings.feature_gates), settings.emulated)
+    for name in gates.idle:
+        logger.warning("feature gate %s has no effect on this server", name)
+    return gates
+
+
+def _sizes(told: Mapping[str, Any]) -> Sizes | None:
+    """What statistics say of objects; those of uncached ones say nothing."""
+    if "bytes" not in told:
+        return None
+    objects = int(told["objects"])
+    return Sizes(objects, told["bytes"] / objects if objects else 0.0)
+
+
+def _fairness(
+    settings: Settings, storage: StorageFactory, clock: Clock, *, gates: Gates, stack: AsyncExitStack
+) -> Fairness | None:
     if not settings.enable_priority_and_fairness:
         return None
     fairness = Fairness(
         storage.storage_for,
         clock.patience,
         seats=settings.max_requests_inflight + settings.max_mutating_requests_inflight,
-        sizes_of=lambda _group, _resource: None,
+        sizes_of=lambda group, resource: _sizes(storage.statistics_of(group, resource)),
+        weighs_bytes=gates.is_open("SizeBasedListCostEstimate"),
     )
     stack.push_async_callback(fairness.close)
     return fairness

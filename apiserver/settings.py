@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from apiserver import settings_checks
+from apiserver import emulated_versions, settings_checks
 from apiserver.controllers import names as controller_names
 from apiserver.flags import Kind
 from apiserver.setting_types import (
@@ -33,6 +33,8 @@ from apiserver.setting_types import (
 from apiserver.tls_names import CIPHERS, TLS_VERSIONS
 from registry.access import token_issuer
 from registry.admission import plugins
+from registry.enablement import BETA_VERSIONS
+from registry.features import gates
 from storage import codec, lease_manager
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
@@ -101,6 +103,27 @@ class Settings(BaseModel):
     )
     request_timeout: Duration = _flag(
         _GENERIC, 60.0, "How long a request may take that is not long-running; a client's shorter timeout counts."
+    )
+    emulated_version: Strings = _flag(
+        _GENERIC,
+        (),
+        "The version that /version, the metrics and the feature gates tell of: major.minor, or kube=major.minor, from "
+        "1.33 to 1.36. What is served, and how, stays that of 1.36.",
+    )
+    feature_gates: Strings = _flag(
+        _GENERIC,
+        (),
+        "A set of key=value pairs that describe feature gates for alpha/experimental features. All gates of the version "
+        "are known and checked; those that switch something in this server: "
+        f"{', '.join(sorted(gates.USED))}. The others are told of in a warning and in metrics.",
+    )
+    runtime_config: Strings = _flag(
+        _GENERIC,
+        (),
+        "A set of key=value pairs that enable or disable built-in APIs: <group>/<version>=true|false, "
+        "<group>/<version>/<resource>=true|false, and api/all, api/ga, api/beta, api/alpha=true|false for all versions "
+        "of a kind. Beta versions that can be enabled: "
+        f"{', '.join(sorted({f'{group}/{one}' for (group, _), some in BETA_VERSIONS.items() for one in some}))}.",
     )
     enable_priority_and_fairness: bool = _flag(
         _GENERIC,
@@ -639,6 +662,11 @@ class Settings(BaseModel):
     def _check(self) -> Self:
         settings_checks.check(self)
         return self
+
+    @property
+    def emulated(self) -> gates.Version:
+        """The version that is told."""
+        return emulated_versions.parse(self.emulated_version)
 
     @property
     def backend(self) -> str:

@@ -18,12 +18,12 @@ _WITH_VALUES = """
     admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count
     audit-webhook-batch-initial-backoff coordinated-leadership-lease-duration coordinated-leadership-renew-deadline
     coordinated-leadership-retry-period cors-allowed-origins debug-socket-path default-watch-cache-size
-    delete-collection-workers disabled-metrics egress-selector-config-file emulated-version endpoint-reconciler-type
+    delete-collection-workers disabled-metrics egress-selector-config-file endpoint-reconciler-type
     etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
-    feature-gates goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port
+    goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
-    runtime-config service-account-signing-endpoint
+    service-account-signing-endpoint
     show-hidden-metrics-for-version shutdown-watch-termination-grace-period storage-initialization-timeout
     strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """

@@ -7,6 +7,7 @@ written here; each resource opens its storage, and starts its cache, when it is 
 from collections.abc import Mapping
 
 from registry.admission.plugins import chain_of
+from registry.enablement import Enablement
 from registry.providers import PROVIDERS
 from registry.rest import Environment, Foundation, RESTStorage
 
@@ -30,6 +31,28 @@ def environment_of(given: Foundation) -> Environment:
         admission=chain,
         runs=chain.runs,
     )
+
+
+def served(groups: Groups, enablement: Enablement) -> Groups:
+    """What of all groups clients find."""
+    if enablement.is_default:
+        return groups
+    found = {
+        group: {
+            version: {
+                path: storage
+                for path, storage in paths.items()
+                if enablement.has(group, version, path.partition("/")[0])
+            }
+            for version, paths in versions.items()
+        }
+        for group, versions in groups.items()
+    }
+    return {
+        group: kept
+        for group, versions in found.items()
+        if (kept := {name: one for name, one in versions.items() if one})
+    }
 
 
 def assemble(environment: Environment) -> Groups:

@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from registry.enablement import Enablement
+
 
 class Config(Struct, frozen=True, kw_only=True):
     """The defaults are kube-apiserver's.
@@ -16,6 +18,7 @@ class Config(Struct, frozen=True, kw_only=True):
     enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
     event_ttl_seconds: how long events are kept.
     admission_configuration: by the name of a plugin, what it is configured with; its own business.
+    enablement: which versions and resources are served.
     not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
     """
 
@@ -30,3 +33,4 @@ class Config(Struct, frozen=True, kw_only=True):
     event_ttl_seconds: int = 3600
     not_ready_toleration_seconds: int = 300
     unreachable_toleration_seconds: int = 300
+    enablement: Enablement = Enablement()

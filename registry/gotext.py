@@ -23,6 +23,19 @@ def float_text(value: float) -> str:
     return f"{mantissa}e{int(exponent):+03d}" if found else text
 
 
+_BOOLEANS = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+
+
+def parse_bool(text: str) -> bool:
+    """A boolean as Go reads one. Raises ValueError."""
+    if text not in _BOOLEANS:
+        raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
+    return _BOOLEANS[text]
+
+
 def value_text(value: Any) -> str:
     """%v of decoded JSON: slices in brackets, maps as `map[key:value]` in the order of their keys."""
     if value is None:

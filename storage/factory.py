@@ -183,6 +183,13 @@ class StorageFactory:
             found["kms-providers"] = await self._encryption.health()
         return found
 
+    def statistics_of(self, group: str, resource: str) -> Mapping[str, Any]:
+        """What one storage tells; nothing of one that was not made."""
+        for (its_group, its_resource, _), storage in self._storages.items():
+            if (its_group, its_resource) == (group, resource):
+                return storage.statistics()
+        return {}
+
     def statistics(self) -> Mapping[str, Any]:
         return {
             "storages": self._statistics_of_storages(),

@@ -65,6 +65,11 @@ class StoredObject:
         return StoredObject(self.key, revision, data, self._reader, is_stale=self.is_stale)
 
     @property
+    def size(self) -> int:
+        """How many bytes are kept of it, in whatever form."""
+        return len(self._json if self._data is None else self._data)
+
+    @property
     def json(self) -> bytes:
         """The object as JSON, with its resourceVersion."""
         if self._data is not None:

@@ -24,14 +24,17 @@ _OPENAPI3 = "/openapi/v3/"
 
 
 class Gateway:
-    """Of one server."""
+    """Of one server. tells_uid: whether the uid of a user goes along."""
 
-    def __init__(self, settings: Settings, registrations: Registrations, resolver: Resolver, patience: Clock) -> None:
+    def __init__(
+        self, settings: Settings, registrations: Registrations, resolver: Resolver, patience: Clock, *, tells_uid: bool
+    ) -> None:
         self.versions = RemoteVersions()
         self._settings = settings
         self._registrations = registrations
         self._resolver = resolver
         self._patience = patience
+        self._tells_uid = tells_uid
         self._tasks = Tasks()
         self._opened: RemoteServers | None = None
         self._explorer: Explorer | None = None
@@ -79,7 +82,7 @@ class Gateway:
             return await otherwise(request, context)
         from apiserver.aggregation import proxy
 
-        return await proxy.pass_on(request, context, registration, self._servers)
+        return await proxy.pass_on(request, context, registration, self._servers, tells_uid=self._tells_uid)
 
     @property
     def _servers(self) -> "RemoteServers":

@@ -27,14 +27,19 @@ _PLAIN_IN_KEYS = "!#$%&'*+-.^_`|~"
 
 
 async def pass_on(
-    request: web.BaseRequest, context: RequestContext, registration: Registration, servers: RemoteServers
+    request: web.BaseRequest,
+    context: RequestContext,
+    registration: Registration,
+    servers: RemoteServers,
+    *,
+    tells_uid: bool,
 ) -> web.StreamResponse:
     """Answer as the server of a registration does."""
     if not registration.is_available:
         return responses.text(context, UNAVAILABLE, status=503)
     try:
         server = servers.of(registration)
-        headers = [*users_headers(context.user), ("Audit-Id", context.audit_id)]
+        headers = [*users_headers(context.user, tells_uid=tells_uid), ("Audit-Id", context.audit_id)]
         location = await servers.location(registration, context.path, headers)
     except NoTrust as exc:
         return responses.text(context, f"{exc}\n", status=500)
@@ -50,10 +55,10 @@ async def pass_on(
         return responses.text(context, why, status=503)
 
 
-def users_headers(user: UserInfo) -> Iterator[tuple[str, str]]:
+def users_headers(user: UserInfo, *, tells_uid: bool) -> Iterator[tuple[str, str]]:
     """What tells a server behind this one who asks."""
     yield "X-Remote-User", user.name
-    if user.uid:
+    if user.uid and tells_uid:
         yield "X-Remote-Uid", user.uid
     yield from (("X-Remote-Group", group) for group in user.groups)
     for key, values in user.extra.items():

@@ -17,6 +17,7 @@ from apiserver.handlers import output
 from apiserver.negotiation import Format, Target
 from apiserver.settings import Settings
 from registry import errors
+from registry.features.gates import NEWEST, Version
 from registry.rest import timestamp
 from registry.schema import builtin
 from storage.clock import Clock
@@ -33,12 +34,12 @@ _OTHERS = frozenset({"/apis", "/api", "/openid", "/openapi", "/.well-known"})
 Object = dict[str, Any]
 
 
-def statusz(paths: Callable[[], Iterable[str]], clock: Clock) -> Handler:
+def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version = NEWEST) -> Handler:
     """How the program is; `paths` are those of the root."""
     started = clock.now()
 
     def status() -> Object:
-        info = version.info()
+        info = version.info(emulated)
         return {
             "startTime": timestamp(started),
             "uptimeSeconds": int(clock.now() - started),

@@ -11,20 +11,22 @@ from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from apiserver.version import KUBERNETES_VERSION
 from registry import errors
+from registry.features.gates import NEWEST, Version
 
 PATHS = frozenset({"/version", "/version/"})
 
 
-def info(git_version: str = KUBERNETES_VERSION) -> dict[str, Any]:
-    """The version as /version and --version tell it."""
+def info(emulated: Version = NEWEST) -> dict[str, Any]:
+    """The version as /version tells it, with the one that is emulated."""
+    git_version = KUBERNETES_VERSION
     major, minor, _ = git_version.removeprefix("v").split(".")
     return {
         "major": major,
         "minor": minor,
-        "emulationMajor": major,
-        "emulationMinor": minor,
-        "minCompatibilityMajor": major,
-        "minCompatibilityMinor": str(int(minor) - 1),
+        "emulationMajor": str(emulated[0]),
+        "emulationMinor": str(emulated[1]),
+        "minCompatibilityMajor": str(emulated[0]),
+        "minCompatibilityMinor": str(emulated[1] - 1),
         "gitVersion": git_version,
         "gitCommit": "",
         "gitTreeState": "",
@@ -35,9 +37,9 @@ def info(git_version: str = KUBERNETES_VERSION) -> dict[str, Any]:
     }
 
 
-def handler() -> Handler:
+def handler(emulated: Version = NEWEST) -> Handler:
     """Serves /version and what is below it."""
-    body = orjson.dumps(info(), option=orjson.OPT_INDENT_2)
+    body = orjson.dumps(info(emulated), option=orjson.OPT_INDENT_2)
 
     async def version(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if context.path not in PATHS:

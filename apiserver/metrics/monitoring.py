@@ -1,6 +1,5 @@
 """Monitoring: all that one server records, and where it can be seen together."""
 
-from apiserver.metrics import program
 from apiserver.metrics.access import AccessMetrics
 from apiserver.metrics.audit import AuditMetrics
 from apiserver.metrics.health import HealthMetrics
@@ -24,4 +23,3 @@ class Monitoring:
         self.measures = Measures()
         for recorded in (self.access, self.admission, self.allocation, self.audit, self.latencies):
             self.measures.ask(recorded.families)
-        self.measures.ask(program.versions)

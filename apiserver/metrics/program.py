@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from apiserver.endpoints import version
+from registry.features.gates import Gates, Version
 from storage import measures
 from storage.measures import AnyFamily, Stability
 
@@ -19,18 +20,31 @@ _BUILD = {
 }
 
 
-def versions() -> Iterable[AnyFamily]:
+def versions(emulated: Version) -> Iterable[AnyFamily]:
     """Which version this is."""
-    info = version.info()
+    info = version.info(emulated)
     build = measures.gauge(
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )
     build.of(*(info[name] for name in _BUILD.values())).set(1)
-    emulated = measures.gauge(
+    told = measures.gauge(
         "version_info", "Versions of the program.", labels=("binary", "component", "emulation", "min_compat")
     )
     binary = f"{info['major']}.{info['minor']}"
     emulation = f"{info['emulationMajor']}.{info['emulationMinor']}"
     compatible = f"{info['minCompatibilityMajor']}.{info['minCompatibilityMinor']}"
-    emulated.of(binary, "kube", emulation, compatible).set(1)
-    return build, emulated
+    told.of(binary, "kube", emulation, compatible).set(1)
+    return build, told
+
+
+def features(of_server: Gates) -> Iterable[AnyFamily]:
+    """Which feature gates are open."""
+    enabled = measures.gauge(
+        "kubernetes_feature_enabled",
+        "Whether a feature gate is open.",
+        labels=("name", "stage"),
+        stability=Stability.BETA,
+    )
+    for gate in of_server.all():
+        enabled.of(gate.name, gate.stage).set(gate.is_open)
+    return (enabled,)

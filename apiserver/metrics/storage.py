@@ -25,6 +25,7 @@ class _Told(NamedTuple):
 
 _OF_CACHES = (
     _Told("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
+    _Told("apiserver_resource_size_estimate_bytes", "Bytes of the objects in storage.", "bytes", is_counter=False),
     _Told("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
     _Told("apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False),
     _Told("apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"),

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from registry.bootstrap.own_client import OwnClient, Place
+from registry.enablement import Enablement
 from storage.stored_object import Object, StoredObject
 
 APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")
@@ -53,15 +54,26 @@ _BUILT_IN: Mapping[tuple[str, str], Priority] = {
     ("scheduling.k8s.io", "v1"): Priority(16600, 15),
     ("storage.k8s.io", "v1"): Priority(16800, 15),
 }
+_BETA: Mapping[tuple[str, str], Priority] = {
+    ("admissionregistration.k8s.io", "v1beta1"): Priority(16700, 12),
+    ("networking.k8s.io", "v1beta1"): Priority(17200, 12),
+    ("resource.k8s.io", "v1beta2"): Priority(16200, 18),
+    ("storage.k8s.io", "v1beta1"): Priority(16800, 9),
+}
 _CUSTOM = Priority(1000, 100)
 
 
-async def ensure_built_in(client: OwnClient) -> None:
-    """Make or mend those of the built-in groups."""
+async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
+    """Make or mend those of the built-in groups that are served, and remove those of what is not served any more."""
     present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
-    for (group, version), priority in _BUILT_IN.items():
+    for (group, version), priority in {**_BUILT_IN, **_BETA}.items():
+        name = f"{version}.{group}"
+        if not enablement.has_version(group, version):
+            if name in present and _how(present[name]) == _AT_START:
+                await client.delete(APISERVICES, name)
+            continue
         wanted = _api_service(group, version, priority, how=_AT_START)
-        await _ensure(client, wanted, present.get(wanted["metadata"]["name"]))
+        await _ensure(client, wanted, present.get(name))
 
 
 async def settle_custom(client: OwnClient, served: Iterable[Collection[GroupVersion]]) -> None:
@@ -111,7 +123,7 @@ def group_priority(group: str) -> int:
 
 def version_priority(group: str, version: str) -> int:
     """Where a version of this server stands in its group."""
-    return _BUILT_IN.get((group, version), _CUSTOM).version
+    return {**_BUILT_IN, **_BETA}.get((group, version), _CUSTOM).version
 
 
 def _api_service(group: str, version: str, priority: Priority, *, how: str) -> Object:

@@ -93,7 +93,7 @@ class Upkeep:
             rbac.ensure(self._client),
             flow_control.ensure(self._client),
             priority_classes.ensure(self._client),
-            api_services.ensure_built_in(self._client),
+            api_services.ensure_built_in(self._client, self._given.config.enablement),
             token_tracking.ensure(self._client, self._clock),
             self._publish_trust(),
             self._begin_service(self._service),

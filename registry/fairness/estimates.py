@@ -15,6 +15,7 @@ from storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
 _BYTES_PER_SEAT = 100_000
+_OBJECTS_PER_SEAT = 100
 _MOST_BYTES_OF_CACHES = 1_000_000
 """What a list out of a cache holds at once: it is written piece by piece."""
 _LARGEST_OBJECT = 1_500_000
@@ -37,12 +38,13 @@ SizesOf = Callable[[str, str], Sizes | None]
 
 
 class Estimator:
-    """Of one server."""
+    """Of one server. weighs_bytes: whether lists take seats by their bytes, or by the number of objects."""
 
-    def __init__(self, clock: Clock, watches: OpenWatches, sizes_of: SizesOf) -> None:
+    def __init__(self, clock: Clock, watches: OpenWatches, sizes_of: SizesOf, *, weighs_bytes: bool = True) -> None:
         self._clock = clock
         self._watches = watches
         self._sizes_of = sizes_of
+        self._seats = _by_bytes if weighs_bytes else _by_number
         self._known: dict[tuple[str, str], tuple[float, Sizes | None]] = {}
 
     def of_list(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
@@ -50,7 +52,7 @@ class Estimator:
         sizes = self._sizes(resource)
         if sizes is None or not sizes.objects:
             return ONE_SEAT
-        return _seats(sizes, lane, name, query, is_cached=_is_cached(query))
+        return self._seats(sizes, lane, name, query, is_cached=_is_cached(query))
 
     def of_watch(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
         """What a watch takes while it begins: with what is there already, or with nothing."""
@@ -58,7 +60,7 @@ class Estimator:
         sizes = self._sizes(resource) if begins_with_all else None
         if sizes is None or not sizes.objects:
             return ONE_SEAT
-        return _seats(sizes, lane, name, query, is_cached=True)
+        return self._seats(sizes, lane, name, query, is_cached=True)
 
     def of_write(self, lane: Lane, written: Watched, subresource: str) -> Work:
         """What a change of one object takes."""
@@ -81,10 +83,8 @@ class Estimator:
         return sizes
 
 
-def _seats(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: bool) -> Work:
-    limit = _of(query, "limit")
-    wanted = int(limit) if limit.isascii() and limit.isdigit() else 0
-    objects = min(wanted, sizes.objects) if wanted else sizes.objects
+def _by_bytes(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: bool) -> Work:
+    objects = _limited(sizes.objects, query)
     if name:
         objects = 1
     elif not is_cached and (_of(query, "fieldSelector") or _of(query, "labelSelector")):
@@ -92,8 +92,30 @@ def _seats(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: bool
     size = objects * (sizes.average or _LARGEST_OBJECT)
     if is_cached:
         size = min(size, _MOST_BYTES_OF_CACHES)
-    seats = max(1, min(ceil(size / _BYTES_PER_SEAT), _most(lane, _MOST_OF_LISTS)))
-    return ONE_SEAT if seats == 1 else Work(seats)
+    return _work(size / _BYTES_PER_SEAT, _most(lane, _MOST_OF_LISTS))
+
+
+def _by_number(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: bool) -> Work:
+    """As it was done before sizes were known: all that is looked at counts."""
+    objects = sizes.objects
+    if name:
+        objects = 1
+    elif not is_cached and (_of(query, "fieldSelector") or _of(query, "labelSelector")):
+        objects += _limited(objects, query)
+    elif not is_cached:
+        objects = 2 * _limited(objects, query)
+    return _work(objects / _OBJECTS_PER_SEAT, _most(lane, _MOST_OF_WRITES))
+
+
+def _limited(objects: int, query: Query) -> int:
+    limit = _of(query, "limit")
+    wanted = int(limit) if limit.isascii() and limit.isdigit() else 0
+    return min(wanted, objects) if wanted else objects
+
+
+def _work(seats: float, most: int) -> Work:
+    given = max(1, min(ceil(seats), most))
+    return ONE_SEAT if given == 1 else Work(given)
 
 
 def _is_cached(query: Query) -> bool:

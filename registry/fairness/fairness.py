@@ -32,11 +32,13 @@ from storage.stored_object import StoredObject
 class Fairness:
     """Of one server. `changed` is set whenever an object of either kind has changed."""
 
-    def __init__(self, storage_for: StorageFor, clock: Clock, *, seats: int, sizes_of: SizesOf) -> None:
+    def __init__(
+        self, storage_for: StorageFor, clock: Clock, *, seats: int, sizes_of: SizesOf, weighs_bytes: bool = True
+    ) -> None:
         self.changed = asyncio.Event()
         self.metrics = FlowMetrics()
         self.watches = OpenWatches()
-        self.estimator = Estimator(clock, self.watches, sizes_of)
+        self.estimator = Estimator(clock, self.watches, sizes_of, weighs_bytes=weighs_bytes)
         self._clock = clock
         self._alarms = Alarms(clock)
         self.levels = Levels(clock, self._alarms, seats)

@@ -45,16 +45,23 @@ class KindsProvider(Struct, frozen=True, kw_only=True):
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """The resources by version and path."""
-        stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in self.kinds}
+        kinds = [_with_beta_versions(kind, environment) for kind in self.kinds]
+        stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in kinds}
         for plural, hooks_for in self.hooks.items():
             stores[plural] = replace(stores[plural], hooks=hooks_for(environment))
-        storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.versions}
+        versions = dict.fromkeys([*self.versions, *(one for kind in kinds for one in kind.versions)])
+        storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in versions}
         for store in stores.values():
             for version in store.kind.versions:
                 storages[version].update(_paths(store))
         for version, more in self.extras(stores, environment).items():
             storages[version].update(more)
         return storages
+
+
+def _with_beta_versions(kind: Kind, environment: Environment) -> Kind:
+    more = environment.config.enablement.beta_versions(kind.group, kind.plural)
+    return replace(kind, versions=(*kind.versions, *more)) if more else kind
 
 
 def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) -> Store:

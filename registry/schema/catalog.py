@@ -3,7 +3,7 @@
 Must hold: nothing is read or compiled before it is asked for; a type is compiled once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -114,6 +114,11 @@ class Catalog:
     def definitions(self) -> Definitions:
         """The OpenAPI definitions by name, as they are in the file."""
         return definitions.load(self.minor)
+
+    @property
+    def versions(self) -> Collection[tuple[str, str]]:
+        """The groups and versions of all kinds, those that are not served any more, too."""
+        return {(one.group, one.version) for one in self._by_type}
 
     def type_for(self, group: str, version: str, kind: str) -> ObjectType:
         """The type of a kind. Raises UnknownKind."""

@@ -25,6 +25,13 @@ class State:
     def __len__(self) -> int:
         return len(self._objects)
 
+    def size(self) -> int:
+        """About how many bytes the objects have together, by a sample of them."""
+        objects, count = self._objects, len(self._objects)
+        sample = range(0, count, -(-count // _SAMPLE)) if count else range(0)
+        seen: int = sum(objects.peekitem(place)[1].size for place in sample)
+        return seen * count // max(len(sample), 1)
+
     def replace(self, objects: Iterable[StoredObject]) -> None:
         self._objects = SortedDict((stored.key, stored) for stored in objects)
         self._indexes.clear()
@@ -83,6 +90,8 @@ class State:
                 del self._indexes[field]
 
 
+_SAMPLE = 50
+"""How many objects are looked at to guess the size of all."""
 _SPARE = 1_000
 """How many changed keys an index may collect beyond the number of objects; deleted keys would pile up otherwise."""
 

@@ -104,6 +104,7 @@ class WatchCache:
         return {
             "revision": self.revision,
             "objects": len(self.state),
+            "bytes": self.state.size(),
             "events_applied": self._events,
             "waiting_readers": len(self.mark),
             "window": self.window.statistics(),

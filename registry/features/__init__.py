@@ -1,0 +1,1 @@
+"""Feature gates: what of Kubernetes is new enough to be switched."""
