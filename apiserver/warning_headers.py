@@ -1,6 +1,7 @@
 """Warnings: what a client should know although its request succeeds, as Warning headers.
 
-Pure. Must hold: one text is sent once; all texts together stay within the limit, if need be by shortening each.
+Pure. Must hold: one text is sent once; all texts together stay within the limit, if need be by shortening each; what
+has no chance of being sent costs nothing.
 """
 
 from msgspec import Struct, field
@@ -14,12 +15,15 @@ _CODE = 299
 class Warnings(Struct):
     """Collects the warnings of one request, in order."""
 
-    _texts: list[str] = field(default_factory=list)
+    _texts: dict[str, None] = field(default_factory=dict)
+    _least: int = 0
+    """Characters of all texts, each shortened."""
 
     def add(self, text: str) -> None:
         """Warn of something. Empty texts, repeated ones and those that no header can carry are dropped."""
-        if text and text not in self._texts and text.isprintable():
-            self._texts.append(text)
+        if self._least < TOTAL_LIMIT and text and text not in self._texts and text.isprintable():
+            self._texts[text] = None
+            self._least += min(len(text), ITEM_LIMIT)
 
     def headers(self) -> list[str]:
         """The values of the Warning headers."""

@@ -59,7 +59,7 @@ class Request(Struct, frozen=True, kw_only=True):
     warn: adds a Warning to the answer. annotate: notes something in the record of the request.
 
     manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
-    call it, where rights to parts of an object hang on it.
+    call it, where rights to parts of an object hang on it. size: that of what was sent, in bytes.
     """
 
     user: UserInfo
@@ -69,6 +69,7 @@ class Request(Struct, frozen=True, kw_only=True):
     manager: str = SERVER_MANAGER
     verb: str = ""
     annotate: Annotate = unnoted
+    size: int = 0
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""

@@ -49,18 +49,22 @@ class StrategyContext(Struct, frozen=True, kw_only=True):
     """Whether containers may have all rights of their host."""
     found: Sequence[FieldError] = ()
     """What the kind's check has found to be wrong: it knows other objects, and the rights of the user."""
+    may_take_long: bool = False
+    """Whether nobody waits while the strategy works: where somebody does, it may raise aside.TakesLong."""
 
 
 class Strategy(Struct, frozen=True, kw_only=True):
     """The behaviour of a kind without rules of its own, by what its objects look like.
 
     has_status: create drops `status`, an update of the main resource keeps the old one.
+    takes_long: its rules may take long whatever they are about.
     has_generation: metadata.generation starts at 1 and grows when anything but metadata and status changes.
     check_name: what is wrong with the name of an object, or with a prefix of one.
     """
 
     has_status: bool = False
     has_generation: bool = False
+    takes_long: bool = False
     allows_create_on_update: bool = False
     allows_unconditional_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS

@@ -8,10 +8,12 @@ cannot be read is Corrupt and names the whole key; what was written with another
 is stale.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
 from storage import codec as codecs
 from storage import versioner
+from storage.aside import LONG, in_a_thread
 from storage.codec import Codec
 from storage.errors import Corrupt, InvalidOptions
 from storage.interface import Resource
@@ -33,6 +35,8 @@ class Records:
         self._codec = codec
         self._transformer = transformer
         self._reader = reader_of(resource)
+        self._own: dict[int, StoredObject] = {}
+        """What was written here and is large, by revision."""
 
     @property
     def is_translated(self) -> bool:
@@ -68,11 +72,19 @@ class Records:
     async def read_state(self, record: Record, revision: int) -> StoredObject:
         """The same, to be shown under another revision: the last state of what was deleted then."""
         data = record.value
-        is_plain = self._translation is None and self._transformer.is_identity
+        is_large = len(data) >= LONG
+        if is_large and revision in self._own:
+            return self._own.pop(revision)
+        key, is_plain = self.relative(record.key), self._translation is None and self._transformer.is_identity
         if is_plain and not data.startswith(ENCRYPTED_PREFIX):
             is_stale = codecs.codec_of(data) is not self._codec
-            return StoredObject(self.relative(record.key), revision, data, self._reader, is_stale=is_stale)
-        return await self.shown(self.relative(record.key), revision, await self.opened(record))
+            stored = StoredObject(key, revision, data, self._reader, is_stale=is_stale)
+        else:
+            stored = await self.shown(key, revision, await self.opened(record))
+        if is_large:
+            with contextlib.suppress(Corrupt):  # it comes up when somebody looks
+                await in_a_thread(stored.hydrate)
+        return stored
 
     async def opened(self, record: Record) -> Plain:
         """What a record says, read with the key that it was written with. Raises Corrupt, Unavailable."""
@@ -108,7 +120,7 @@ class Records:
         """An object as it would read back, under the resourceVersion that it carries."""
         revision = versioner.resource_version(obj)
         if self._translation is None:
-            return self.written(key, revision, obj)
+            return StoredObject.of(key, revision, obj, self._reader)
         return await self.shown(key, revision, Plain(await self.value_of(obj), is_stale=False))
 
     def _decoded(self, key: str, data: bytes) -> Object:
@@ -119,10 +131,20 @@ class Records:
 
     def written(self, key: str, revision: int, obj: Object) -> StoredObject:
         """The object that was just written."""
-        return StoredObject.of(key, revision, obj, self._reader)
+        stored = StoredObject.of(key, revision, obj, self._reader)
+        if len(stored.json) >= LONG:
+            self._remember(stored)
+        return stored
+
+    def _remember(self, stored: StoredObject) -> None:
+        """Keep a large object until it comes by in a watch, where decoding it would hold up everybody."""
+        while len(self._own) >= _MOST_OWN:
+            del self._own[next(iter(self._own))]
+        self._own[stored.revision] = stored
 
 
 _NO_PARTS = frozenset(("", ".", ".."))
+_MOST_OWN = 8
 
 
 def reader_of(resource: Resource) -> Reader:

@@ -61,8 +61,10 @@ class StoredObject:
 
     def at_revision(self, revision: int) -> "StoredObject":
         """The same state under another revision: what a deletion, or leaving a selection, shows."""
-        data = self._json if self._data is None else self._data
-        return StoredObject(self.key, revision, data, self._reader, is_stale=self.is_stale)
+        if self._data is not None:
+            return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
+        reader = Reader(orjson.loads, self._reader.fields, self._reader.resource)  # what was read once is not judged again
+        return StoredObject(self.key, revision, self._json, reader, is_stale=self.is_stale)
 
     @property
     def size(self) -> int:

@@ -5,24 +5,20 @@ what the apply itself finds.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import orjson
 
 from apiserver.handlers.patch_types import Patch
 from apiserver.handlers.served import Served
-from apiserver.handlers.turns import aside
 from apiserver.serializers import yaml
 from registry.errors import BadRequest
 from registry.patch import documents
 from registry.patch.apply import elsewhere
 from registry.rest import Updater
 from registry.schema import yaml_keys
+from storage import aside
 from storage.stored_object import Object, StoredObject
-
-T = TypeVar("T")
 
 _UNDECODABLE = "error decoding YAML: "
 _THREAD_FROM_BYTES = 16 * 1024
@@ -44,12 +40,10 @@ class AppliedConfiguration:
         live = current.decode() if current is not None else None
         owners = self.served.storage.field_manager(self.served.version)
         config = _configuration(document)
-        obj = await elsewhere.apply(owners, live, config, self.manager, force=self.force, run=self._aside)
+        run = aside.of_size(len(self.patch.text) + (len(current.json) if current is not None else 0))
+        obj = await elsewhere.apply(owners, live, config, self.manager, force=self.force, run=run)
         self._report(document)
         return obj
-
-    def _aside(self, work: Callable[[], T]) -> Awaitable[T]:
-        return aside(work, len(self.patch.text))
 
     async def _read(self) -> yaml.Document:
         """The configuration; a long one does not hold up the event loop."""

@@ -21,5 +21,6 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
     recorded.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
-    created = await served.storage.create(write_request(request, context, served), obj, options, name=context.info.name)
+    asked = write_request(request, context, served, size=len(body))
+    created = await served.storage.create(asked, obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

@@ -5,6 +5,8 @@ URL; unknown and duplicate fields are refused, reported or dropped as fieldValid
 """
 
 import asyncio
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -24,6 +26,7 @@ from registry.schema import Catalog, DecodeError, UnknownKind, yaml_keys
 from registry.schema.leaves import json_type
 from registry.validation import field
 from registry.validation.errors import invalid_of
+from storage.aside import aside
 from storage.stored_object import Object
 
 _DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
@@ -47,13 +50,18 @@ async def decode_object(
     found = await _read(body, request, served.types, expected)
     kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found.value, served)
     try:
-        decoded = served.type.decode(found.value, text=found.text)
-        decoded.obj.setdefault("metadata", {})
-        hub = served.view.to_hub(decoded.obj)
+        hub, strict_errors = await aside(partial(_hub, served, found), len(body))
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
-    _report((*found.strict_errors, *decoded.strict_errors), context, field_validation, (kind, expected))
+    _report((*found.strict_errors, *strict_errors), context, field_validation, (kind, expected))
     return hub
+
+
+def _hub(served: Served[Any], found: "_Body") -> tuple[Object, Sequence[str]]:
+    """The hub object, and what a strict decoder has against it. Raises DecodeError."""
+    decoded = served.type.decode(found.value, text=found.text)
+    decoded.obj.setdefault("metadata", {})
+    return served.view.to_hub(decoded.obj), decoded.strict_errors
 
 
 class _Body(NamedTuple):

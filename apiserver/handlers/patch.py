@@ -16,11 +16,11 @@ from apiserver.handlers.apply import AppliedConfiguration
 from apiserver.handlers.patch_types import Patch, Transform, patch_type
 from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
-from apiserver.handlers.turns import aside
 from registry import errors, preparation
 from registry.errors import BadRequest
 from registry.options import PatchOptions, UpdateOptions, check_patch
 from registry.rest import Request, UpdatedObject, Updater
+from storage.aside import aside
 from storage.stored_object import Object, StoredObject
 
 
@@ -34,7 +34,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     check_patch(options, is_apply=is_apply)
     await recorded.sent_patch(context, body)
     patch = Patch(body, options.field_validation, context.warnings.add)
-    asked, name = write_request(request, context, served), context.info.name
+    asked, name = write_request(request, context, served, size=len(body)), context.info.name
     make: _Make
     if transform is None:
         make = AppliedConfiguration(patch, served, options.field_manager, force=bool(options.force)).make
@@ -66,7 +66,8 @@ class _Patched(Struct, frozen=True):
     async def make(self, current: StoredObject | None) -> Object:
         if current is None:
             raise errors.NotFound(self.served.resource, self.name)
-        return await aside(lambda: self.transform(self.patch, self.served, current), len(self.patch.text))
+        size = len(self.patch.text) + len(current.json)
+        return await aside(lambda: self.transform(self.patch, self.served, current), size)
 
 
 class _Named(Struct, frozen=True):

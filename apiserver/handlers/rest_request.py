@@ -22,7 +22,7 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
     )
 
 
-def write_request(request: web.BaseRequest, context: RequestContext, served: Served[Any]) -> Request:
+def write_request(request: web.BaseRequest, context: RequestContext, served: Served[Any], *, size: int) -> Request:
     """The registry's view of a request that writes: its client owns what it writes."""
     return Request(
         user=context.user,
@@ -32,4 +32,5 @@ def write_request(request: web.BaseRequest, context: RequestContext, served: Ser
         namespace=context.info.namespace,
         manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
         verb=context.info.verb,
+        size=size,
     )

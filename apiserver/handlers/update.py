@@ -28,7 +28,9 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")
     updated = UpdatedObject(_Replacement(obj).make, Preconditions(uid=uid) if uid else None)
-    result = await served.storage.update(write_request(request, context, served), context.info.name, updated, options)
+    result = await served.storage.update(
+        write_request(request, context, served, size=len(body)), context.info.name, updated, options
+    )
     status = 201 if result.is_created else 200
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 

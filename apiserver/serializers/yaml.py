@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from apiserver.serializers import yaml_limits, yaml_scalars
+from apiserver.serializers import yaml_json, yaml_limits, yaml_scalars
 from registry import gotext
 from registry.schema import yaml_keys
 from registry.schema.ordering import as_printed
@@ -68,9 +68,12 @@ def dump(value: Any) -> bytes:
 
 def read(text: bytes) -> Document:
     """The first document of a text. Raises ValueError."""
+    as_json = yaml_json.read(text)
+    if as_json is not None:
+        return Document(as_json, ())
     try:
         yaml_limits.check(yaml.parse(text, Loader=_LOADER))
-        return _composed(text)
+        return composed(text)
     except yaml.YAMLError as exc:
         raise ValueError(f"error converting YAML to JSON: {_words(exc)}") from exc
     except (TypeError, RecursionError, ValueError) as exc:
@@ -118,7 +121,8 @@ def _sorted(keys: Any) -> list[str]:
     return sorted(keys, key=cmp_to_key(yaml_scalars.compare_keys))
 
 
-def _composed(body: bytes) -> Document:
+def composed(body: bytes) -> Document:
+    """The first document of a text that is within the limits. Raises YAMLError, ValueError."""
     loader = _Loader(body)
     try:
         root = loader.get_node() if loader.check_node() else None

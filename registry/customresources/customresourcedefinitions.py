@@ -24,6 +24,7 @@ class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
 
     has_status: bool = True
     has_generation: bool = True
+    takes_long: bool = True
     allows_unconditional_update: bool = False
 
     def default(self, obj: Object) -> None:

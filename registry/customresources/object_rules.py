@@ -19,6 +19,7 @@ from registry.schema.validation.correlation import Correlated
 from registry.validation import field, names
 from registry.validation.field import ErrorType, FieldError
 from registry.validation.object_meta import STANDARD_FINALIZERS
+from storage.aside import TakesLong
 from storage.stored_object import Object
 
 if TYPE_CHECKING:
@@ -43,40 +44,47 @@ def _ignore(_warning: str) -> None:
 
 
 class ObjectRules(Struct, frozen=True, kw_only=True):
-    """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it."""
+    """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it.
+
+    Where others wait meanwhile (unless it `may_take_long`) a validation gives up when it is not done soon: TakesLong.
+    """
 
     type: CustomType
     type_meta: Mapping[str, str]
     scale: Mapping[str, Any] | None = None
 
-    def validate(self, obj: Object) -> list[FieldError]:
+    def validate(self, obj: Object, *, may_take_long: bool) -> list[FieldError]:
         """What is wrong with a new object."""
-        found = values.validate(self._typed(obj), self.type.schema or {})
+        self._check_patience(may_take_long)
+        found = values.validate(self._typed(obj), self.type.schema or {}, plans=self.type.plans)
         found += scale_rules.validate_spec(obj, self.scale) + scale_rules.validate_status(obj, self.scale)
         found += embedded.validate_embedded(obj, self.type.schema, self.type.metadata)
         found += self._lists(obj)
-        return found + self._rules(found, obj, None, _ignore)
+        return found + self._rules(found, obj, None, _ignore, may_take_long=may_take_long)
 
-    def validate_update(self, new: Object, old: Object, warn: Warn) -> list[FieldError]:
+    def validate_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
         """What is wrong with a changed object; `warn` hears of rules that it has broken before."""
+        self._check_patience(may_take_long)
         schema = self.type.schema or {}
         typed = self._typed(new)
-        found = values.validate(typed, schema, old=Correlated(typed, self._typed(old), schema))
+        same = Correlated(typed, self._typed(old), schema)
+        found = values.validate(typed, schema, old=same, plans=self.type.plans)
         found += scale_rules.validate_spec(new, self.scale) + scale_rules.validate_status(new, self.scale)
         found += embedded.validate_embedded(new, self.type.schema, self.type.metadata)
         found += self._changed_lists(new, old)
-        return found + self._rules(found, new, old, warn)
+        return found + self._rules(found, new, old, warn, may_take_long=may_take_long)
 
-    def validate_status_update(self, new: Object, old: Object, warn: Warn) -> list[FieldError]:
+    def validate_status_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
         """What is wrong with a changed status."""
+        self._check_patience(may_take_long)
         found: list[FieldError] = []
         schema = ((self.type.schema or {}).get("properties") or {}).get("status")
         if schema is not None and "status" in new:
             was = Correlated(new["status"], old.get("status"), schema)
-            found += values.validate(new["status"], schema, path="status", old=was)
+            found += values.validate(new["status"], schema, path="status", old=was, plans=self.type.plans)
         found += scale_rules.validate_status(new, self.scale)
         found += self._changed_lists(new, old)
-        return found + self._rules(found, new, old, warn)
+        return found + self._rules(found, new, old, warn, may_take_long=may_take_long)
 
     def _typed(self, obj: Object) -> Object:
         return {**self.type_meta, **obj}
@@ -89,14 +97,20 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         found = self._lists(new)
         return [] if found and self._lists(old) else found
 
-    def _rules(self, found: list[FieldError], new: Object, old: Object | None, warn: Warn) -> list[FieldError]:
+    def _check_patience(self, may_take_long: bool) -> None:
+        if self.type.is_heavy and not may_take_long:
+            raise TakesLong
+
+    def _rules(
+        self, found: list[FieldError], new: Object, old: Object | None, warn: Warn, *, may_take_long: bool
+    ) -> list[FieldError]:
         """What the rules in CEL say, unless something is wrong that they may rely on."""
         if not self.type.has_rules:
             return []
         if any(error.type in _BLOCKING for error in found):
             return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
         was = self._typed(old) if old is not None else None
-        outcome = rules.outcome(self.type.schema or {}, self._typed(new), was)
+        outcome = rules.outcome(self.type.schema or {}, self._typed(new), was, may_take_long=may_take_long)
         for warning in outcome.warnings:
             warn(warning)
         return outcome.errors

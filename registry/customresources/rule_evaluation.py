@@ -24,8 +24,12 @@ from registry.schema.validation import values
 from registry.schema.validation.correlation import Correlated
 from registry.validation import field as fields
 from registry.validation.field import ErrorType, FieldError
+from storage.aside import TakesLong
 
-_BUDGET = 10_000_000
+BUDGET = 10_000_000
+"""What all rules together may cost for one object."""
+PATIENCE = 50_000
+"""What may be spent where others wait meanwhile: some 15 ms."""
 _MESSAGE_LIMIT = 5 * 1024
 _NO_MORE = "no further validation rules will be run"
 _OUT_OF_BUDGET = f"validation failed due to running out of cost budget, {_NO_MORE}"
@@ -37,11 +41,27 @@ class _Finished(Exception):
 
 
 class Outcome(Struct):
-    """What has been found; `warnings` are of what was wrong before."""
+    """What has been found; `warnings` are of what was wrong before. `patience`: what may be spent here and now."""
 
     errors: list[FieldError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    budget: int = _BUDGET
+    budget: int = BUDGET
+    patience: int = BUDGET
+
+    @property
+    def limit(self) -> int:
+        """What one more evaluation may cost."""
+        return max(min(CALL_LIMIT, self.budget, self.patience), 0)
+
+    def spend(self, cost: int) -> None:
+        """Note what an evaluation has cost."""
+        self.budget -= cost
+        self.patience -= cost
+
+    def check_patience(self) -> None:
+        """After an evaluation that was stopped: raise TakesLong if it might go on elsewhere."""
+        if self.patience < min(CALL_LIMIT, self.budget):
+            raise TakesLong
 
 
 class _Where(Struct, frozen=True):
@@ -133,13 +153,14 @@ class Rules:
     def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
         assert rule.program is not None
         try:
-            verdict, cost = rule.program.evaluate(variables.of(rule), limit=min(CALL_LIMIT, max(outcome.budget, 0)))
+            verdict, cost = rule.program.evaluate(variables.of(rule), limit=outcome.limit)
         except CostExceeded as exc:
+            outcome.check_patience()
             self._stop(rule, str(exc), where, outcome)
         except EvaluationError as exc:
             outcome.errors.append(self._wrong(where, _explained(str(exc), rule)))
             return
-        outcome.budget -= cost
+        outcome.spend(cost)
         if verdict is not True:
             self._fail(rule, variables, where, outcome)
 
@@ -167,8 +188,9 @@ class Rules:
             return ""
         source = quote(rule.rule["messageExpression"])
         try:
-            text, cost = rule.message.evaluate(variables.of(rule), limit=min(CALL_LIMIT, max(outcome.budget, 0)))
+            text, cost = rule.message.evaluate(variables.of(rule), limit=outcome.limit)
         except CostExceeded:
+            outcome.check_patience()
             why = f"{_NO_MORE} due to call cost exceeds limit for messageExpression: {source}"
             if outcome.budget < CALL_LIMIT:
                 why = f"messageExpression evaluation failed due to running out of cost budget, {_NO_MORE}"
@@ -176,7 +198,7 @@ class Rules:
             raise _Finished from None
         except EvaluationError:
             return ""
-        outcome.budget -= cost
+        outcome.spend(cost)
         trimmed = str(text).strip()
         return trimmed if len(trimmed.encode()) <= _MESSAGE_LIMIT and "\n" not in trimmed else ""
 
@@ -224,13 +246,11 @@ class _Variables:
         return self._seen[name]
 
 
-def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str = "") -> Outcome:
-    """Judge a whole value, which replaces an old one if there is one."""
-    outcome = Outcome()
+def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str, outcome: Outcome) -> None:
+    """Judge a whole value, which replaces an old one if there is one. Raises TakesLong."""
     same = Correlated(new, old, schema) if old is not None else None
     with contextlib.suppress(_Finished):
         rules.evaluate(new, old, _Where(path, same, None), outcome)
-    return outcome
 
 
 def _compiled(rules: Schema, of_type: Declared | None) -> list[Compiled]:

@@ -7,7 +7,7 @@ from typing import Any
 from registry.cel.schema_types import declared
 from registry.customresources import rule_evaluation
 from registry.customresources.rule_checks import RuleChecks
-from registry.customresources.rule_evaluation import Outcome, Rules
+from registry.customresources.rule_evaluation import BUDGET, PATIENCE, Outcome, Rules
 from registry.schema.model import Schema
 from registry.schema.structural.rules import has_rules
 from registry.validation.field import FieldError
@@ -31,12 +31,21 @@ def evaluate(
     return outcome(schema, new, old, path=path).errors
 
 
-def outcome(schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = "") -> Outcome:
-    """The same, with what is wrong and was so before."""
+def outcome(
+    schema: Schema,
+    new: Mapping[str, Any],
+    old: Mapping[str, Any] | None,
+    *,
+    path: str = "",
+    may_take_long: bool = True,
+) -> Outcome:
+    """The same, with what is wrong and was so before. Raises TakesLong, unless it may."""
     if not has_rules(schema):
         return Outcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
-    return rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path)
+    found = Outcome(patience=BUDGET if may_take_long else PATIENCE)
+    rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path, outcome=found)
+    return found
 
 
 class _Same:

@@ -24,12 +24,11 @@ class CustomStrategy(Strategy, frozen=True, kw_only=True):
         return _without_metadata(new) != _without_metadata(old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return self.rules.validate(obj)
+        return self.rules.validate(obj, may_take_long=context.may_take_long)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return object_meta.validate_update(new["metadata"], old["metadata"]) + self.rules.validate_update(
-            new, old, context.warn
-        )
+        found = object_meta.validate_update(new["metadata"], old["metadata"])
+        return found + self.rules.validate_update(new, old, context.warn, may_take_long=context.may_take_long)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return object_rules.finalizer_warnings(obj, None)
@@ -61,7 +60,7 @@ class CustomStatusStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         found = object_meta.validate_update(new["metadata"], old["metadata"])
-        return found + self.rules.validate_status_update(new, old, context.warn)
+        return found + self.rules.validate_status_update(new, old, context.warn, may_take_long=context.may_take_long)
 
 
 def _without_metadata(obj: Object) -> dict[str, Any]:

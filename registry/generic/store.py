@@ -8,6 +8,7 @@ walks the same road and stops before the write.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -34,6 +35,7 @@ from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import field as fields
 from registry.validation.errors import invalid_of
+from storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
 from storage.clock import Clock, SystemClock
 from storage.dry_run import DryRunnableStorage
 from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
@@ -127,7 +129,7 @@ class Store(Struct, frozen=True, kw_only=True):
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> StoredObject:
         preparation.wipe_system_fields(obj["metadata"])
         preparation.settle_namespace(obj, request, self.kind)
-        await self._track(request, None, obj, options)
+        await self._track(request, None, obj, options, size=request.size)
         attributes = self.attributes(Operation.CREATE, request, options, name=name or _name(obj), obj=obj)
         await self._mutate(attributes, obj)
         prefix = "" if _name(obj) else obj["metadata"].get("generateName", "")
@@ -174,7 +176,7 @@ class Store(Struct, frozen=True, kw_only=True):
         self, attributes: Attributes, obj: Object, request: Request, options: CreateOptions
     ) -> StoredObject:
         context = self.context(request) if self.hooks.check is None else await self._checked(request, obj, None)
-        preparation.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
+        await self._prepare(partial(preparation.before_create, obj=obj), request, context, size=request.size)
         name = _name(obj)
         await self.admission.validate(replace(attributes, name=name))
         try:
@@ -185,9 +187,8 @@ class Store(Struct, frozen=True, kw_only=True):
             return await self._write_new(request, name, obj, options)
 
     async def _write_new(self, request: Request, name: str, obj: Object, options: CreateOptions) -> StoredObject:
-        writing = self.storage.create(
-            self.key(request, name), self.canonical(obj), ttl=self.ttl, dry_run=options.is_dry_run
-        )
+        canonical = await aside(partial(self.canonical, obj), request.size)
+        writing = self.storage.create(self.key(request, name), canonical, ttl=self.ttl, dry_run=options.is_dry_run)
         return await self.interpreted(writing, "create", name)
 
     async def _is_ending(self, attributes: Attributes, request: Request) -> bool:
@@ -222,15 +223,16 @@ class Store(Struct, frozen=True, kw_only=True):
                 raise errors.NotFound(self.kind.resource, name)
             new = await updated.make(current)
             old = current.decode() if current is not None else None
+            size = max(request.size, len(current.json) if current is not None else 0)
             if not updated.knows_managers:
-                await self._track(request, old, new, options)
+                await self._track(request, old, new, options, size=size)
             if old is None:
                 await self._prepare_creation(request, name, new, options=options, taken=taken)
             else:
-                await self._prepare_update(request, name, new=new, old=old, options=options, taken=taken)
+                await self._prepare_update(request, name, new=new, old=old, options=options, taken=taken, size=size)
             if is_too_large:
                 new["metadata"].pop("managedFields", None)
-            return Update(self.canonical(new), ttl=self.ttl)
+            return Update(await aside(partial(self.canonical, new), size), ttl=self.ttl)
 
         key = self.key(request, name)
         preconditions = updated.preconditions or Preconditions()
@@ -268,7 +270,7 @@ class Store(Struct, frozen=True, kw_only=True):
         if self.hooks.begin_create is not None:
             await taken.take(self.hooks.begin_create(obj, options.is_dry_run))
         context = self.context(request) if self.hooks.check is None else await self._checked(request, obj, None)
-        preparation.before_create(self.kind, self.strategy, request=request, obj=obj, context=context)
+        await self._prepare(partial(preparation.before_create, obj=obj), request, context, size=request.size)
         await self._authorize_creation(request, name)
         await self.admission.validate(attributes)
 
@@ -289,19 +291,27 @@ class Store(Struct, frozen=True, kw_only=True):
             raise errors.InternalError(decision.error) if decision.error else forbidden(question, decision.reason)
 
     async def _prepare_update(
-        self, request: Request, name: str, *, new: Object, old: Object, options: UpdateOptions, taken: Taken
+        self,
+        request: Request,
+        name: str,
+        *,
+        new: Object,
+        old: Object,
+        options: UpdateOptions,
+        taken: Taken,
+        size: int,
     ) -> None:
         preparation.settle_namespace(new, request, self.kind)
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._mutate(attributes, new)
         if self.strategy.has_generation:
-            self._settle(new)
+            await aside(partial(self._settle, new), size)
         self._check_resource_version(name, new["metadata"], old["metadata"])
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
         context = self.context(request) if self.hooks.check is None else await self._checked(request, new, old)
-        preparation.before_update(self.kind, self.strategy, request=request, new=new, old=old, context=context)
-        self._keep_times(new, old)
+        await self._prepare(partial(preparation.before_update, new=new, old=old), request, context, size=size)
+        await aside(partial(self._keep_times, new, old), size)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
             raise _EmptiedFinalizers(new)
@@ -369,11 +379,28 @@ class Store(Struct, frozen=True, kw_only=True):
 
     # What all of them need
 
-    async def _track(self, request: Request, live: Object | None, new: Object, options: WriteOptions) -> None:
+    async def _track(
+        self, request: Request, live: Object | None, new: Object, options: WriteOptions, *, size: int
+    ) -> None:
         """Note on a new object what of it is now its writer's."""
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
-            await elsewhere.track(manager, live, new, options.field_manager or request.manager)
+            writer = options.field_manager or request.manager
+            await elsewhere.track(manager, live, new, writer, run=of_size(size))
+
+    async def _prepare(
+        self, prepare: Callable[..., None], request: Request, context: StrategyContext, *, size: int
+    ) -> None:
+        """Make an object ready to be stored, aside if that takes long."""
+        prepare = partial(prepare, self.kind, self.strategy, request=request)
+        if size < LONG and not self.strategy.takes_long:
+            try:
+                prepare(context=context)
+            except TakesLong:
+                pass
+            else:
+                return
+        await in_a_thread(partial(prepare, context=replace(context, may_take_long=True)))
 
     def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
         """Note on an object what the server itself has changed, as if it had come by a path."""

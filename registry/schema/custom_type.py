@@ -20,7 +20,10 @@ from registry.schema.errors import TOO_DEEP, DecodeError
 from registry.schema.model import Node, Schema
 from registry.schema.structural import defaulting, embedded, lists, pruning, rules
 from registry.schema.structural.metadata import MetadataType
+from registry.schema.validation import combinations
+from registry.schema.validation.values import Plans
 
+_MANY = 500
 _INT64 = range(-(2**63), 2**63)
 _TOO_LARGE = 2**64
 """From here on whole numbers need more bits than the store has for them."""
@@ -34,6 +37,8 @@ class CustomType:
         self._read_schema = read_schema
         self._prunes = prunes
         self.metadata = MetadataType(types.type_of(_METADATA))
+        self.plans: Plans = {}
+        """What validations have found out about the schema."""
 
     @cached_property
     def schema(self) -> Schema | None:
@@ -79,6 +84,11 @@ class CustomType:
         """Fill in, in place, what the schema says."""
         if self._has_defaults:
             defaulting.apply_defaults(obj, self.schema)
+
+    @cached_property
+    def is_heavy(self) -> bool:
+        """Whether a small object may be long work: where so many schemas are combined that all must be tried."""
+        return combinations.count(self.schema) > _MANY
 
     @cached_property
     def has_unique_lists(self) -> bool:

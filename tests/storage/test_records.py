@@ -139,3 +139,17 @@ def store_of(kv: MemoryKV, resource: Resource) -> Store:
         transformer=IDENTITY,
         leases=LeaseManager(kv, clock=ManualClock()),
     )
+
+
+async def test_a_large_object_that_was_written_here_is_not_decoded_when_a_watch_brings_it(store: Store) -> None:
+    watcher = await Watcher.on(store)
+
+    large = await create(store, "a", color="x" * 70_000)
+    small = await create(store, "b")
+
+    first, second = [event.object for event in await watcher.take(2)]
+    watcher.stop()
+    assert first is large
+    assert second is not None
+    assert second is not small
+    assert second.json == small.json

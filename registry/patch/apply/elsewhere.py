@@ -5,9 +5,9 @@ work needs conversions in the same order each time it is done, so that answers g
 twice is asked for twice, as by kube-apiserver, because whoever converts sees it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,26 +15,16 @@ from msgspec.structs import replace
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.ownership import Versioned
 from registry.patch.apply.shapes import ShapeError
+from storage.aside import Run, at_once
 from storage.stored_object import Object
 
 T = TypeVar("T")
 
 
-class Run(Protocol):
-    """How pure work is done: at once, or where it holds up nobody."""
-
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
-
-
-async def at_once(work: Callable[[], T]) -> T:
-    """The Run of what does not take long."""
-    return work()
-
-
-async def track(manager: FieldManager, live: Object | None, new: Object, by: str) -> None:
+async def track(manager: FieldManager, live: Object | None, new: Object, by: str, *, run: Run = at_once) -> None:
     """FieldManager.track, with conversions from wherever they come."""
     if manager.ask is None:
-        manager.track(live, new, by)
+        await run(partial(manager.track, live, new, by))
         return
 
     def work(owners: FieldManager) -> Object:
@@ -43,7 +33,7 @@ async def track(manager: FieldManager, live: Object | None, new: Object, by: str
         metadata: Object = tried["metadata"]
         return metadata
 
-    new["metadata"] = await _done(manager, work, at_once)
+    new["metadata"] = await _done(manager, work, run)
 
 
 async def apply(
@@ -51,7 +41,7 @@ async def apply(
 ) -> Object:
     """FieldManager.apply, with conversions from wherever they come."""
     if manager.ask is None:
-        return await run(lambda: manager.apply(live, config, by, force=force))
+        return await run(partial(manager.apply, live, config, by, force=force))
     return await _done(manager, lambda owners: owners.apply(live, config, by, force=force), run)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from registry.quoting import quote
 from registry.schema.model import Schema
+from registry.schema.structural.plain import is_plain
 from registry.schema.validation.correlation import Correlated
 from registry.schema.validation.result import Result
 
@@ -32,6 +33,15 @@ def check(
     excluded = schema.get("not")
     if excluded is not None and validation.checked(value, excluded, name, old).is_valid:
         validation.general(result, f"{quote(name)} must not validate the schema (not)")
+
+
+def count(schema: Any) -> int:
+    """How many schemas are combined within a schema."""
+    if not isinstance(schema, dict) or is_plain(schema):
+        return 0
+    combined = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word) or ()]
+    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
+    return len(combined) + sum(map(count, (*combined, schema.get("not"), *below)))
 
 
 def _any_of(validation: "Validation", result: Result, tried: Iterator[Result], name: str) -> None:

@@ -56,24 +56,32 @@ class Plan(Struct, frozen=True):
         )
 
 
-def validate(value: Any, schema: Schema, *, path: str = "", old: Correlated | None = None) -> list[FieldError]:
-    """What is wrong with a value; `path` is where it stands, `old` what it corresponds to."""
-    return list(Validation(path).value(value, schema, "", old).errors.values())
+Plans = dict[int, Plan]
+"""By the identity of the schema, which must be there as long as this is."""
+
+
+def validate(
+    value: Any, schema: Schema, *, plans: Plans, path: str = "", old: Correlated | None = None
+) -> list[FieldError]:
+    """What is wrong with a value; `path` is where it stands, `old` what it corresponds to.
+
+    plans: what is known of the schema from before; it gets to know more.
+    """
+    return list(Validation(path, plans).value(value, schema, "", old).errors.values())
 
 
 def validate_default(value: Any, schema: Schema, *, path: str) -> list[FieldError]:
     """What is wrong with a default, which may be anything where a schema wants a number or a text."""
-    return list(Validation(path, types_int_or_string=False).value(value, schema, "").errors.values())
+    return list(Validation(path, {}, types_int_or_string=False).value(value, schema, "").errors.values())
 
 
 class Validation:
     """One validation. `name` is a path within the value, which begins with a dot below the members of its root."""
 
-    def __init__(self, path: str, *, types_int_or_string: bool = True) -> None:
+    def __init__(self, path: str, plans: Plans, *, types_int_or_string: bool = True) -> None:
         self._path = path
         self._types_int_or_string = types_int_or_string
-        self._plans: dict[int, Plan] = {}
-        """By the identity of the schema, which is there as long as this is."""
+        self._plans = plans
 
     def value(self, value: Any, schema: Schema, name: str, old: Correlated | None = None) -> Result:
         """Check a value at a place."""

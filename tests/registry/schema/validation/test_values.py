@@ -10,7 +10,7 @@ from registry.schema.validation.correlation import Correlated
 
 def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
     whole = {"type": "object", "properties": {"a": schema}}
-    return [str(error) for error in values.validate({"a": value}, whole)]
+    return [str(error) for error in values.validate({"a": value}, whole, plans={})]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_has_not_changed_may_stay_wrong() -> None:
     old = {"a": "long", "l": [{"k": "1", "v": "bad"}, {"k": "2", "v": 1}]}
     new = {"a": "long", "l": [{"k": "2", "v": "bad"}, {"k": "1", "v": "bad"}]}
 
-    errors = values.validate(new, schema, old=Correlated(new, old, schema))
+    errors = values.validate(new, schema, old=Correlated(new, old, schema), plans={})
 
     assert [error.path for error in errors] == ["l[0].v"]
 
