@@ -63,7 +63,9 @@ class StoredObject:
         """The same state under another revision: what a deletion, or leaving a selection, shows."""
         if self._data is not None:
             return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
-        reader = Reader(orjson.loads, self._reader.fields, self._reader.resource)  # what was read once is not judged again
+        reader = Reader(
+            orjson.loads, self._reader.fields, self._reader.resource
+        )  # what was read once is not judged again
         return StoredObject(self.key, revision, self._json, reader, is_stale=self.is_stale)
 
     @property
