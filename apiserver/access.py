@@ -17,9 +17,10 @@ from apiserver.outgoing import Outgoing
 from apiserver.reloading import Reloaded
 from apiserver.settings import Settings
 from registry.access.authentication import Tokens
+from registry.access.authorization_metrics import AuthorizationMetrics
 from registry.access.authorizer import Authorizer
 from registry.access.front_proxy import FrontProxy
-from registry.access.modes import Run
+from registry.access.modes import Run, Settle
 from registry.access.token_issuer import TokenIssuer
 from registry.bootstrap.authentication_trust import Trust
 from registry.rest import StorageFor
@@ -30,11 +31,13 @@ from storage.measures import Measures
 class Access(Struct, frozen=True, kw_only=True):
     """What the server and its registry ask.
 
-    runs: what must go on for the authorizer to know what it decides on. reloaded: files that are read again.
+    runs: what must go on for the authorizer to know what it decides on. settle: until it knows all that is stored.
+    reloaded: files that are read again.
     """
 
     authorizer: Authorizer
     runs: Sequence[Run]
+    settle: Settle
     tokens: Tokens
     issuer: TokenIssuer
     certified: CertifiedUsers
@@ -54,10 +57,13 @@ def open_access(
         extends=settings.service_account_extend_token_expiration,
     )
     authenticators = Authenticators(settings, pki, storage_for, clock, out=out, issuer=issuer)
-    authorizers = Authorizers(settings, storage_for, clock, out)
+    decisions = AuthorizationMetrics()
+    measures.ask(decisions.families)
+    authorizers = Authorizers(settings, storage_for, clock, out=out, metrics=decisions)
     return Access(
         authorizer=authorizers.authorizer,
         runs=authorizers.runs,
+        settle=authorizers.settle,
         tokens=authenticators.tokens,
         issuer=issuer,
         certified=CertifiedUsers(_front_proxy(settings), trusted(settings, pki)),

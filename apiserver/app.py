@@ -150,7 +150,12 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(audit.with_failed_authentication, auditor=auditor)] if auditor is not None else []),
         authenticate,
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
-        partial(impersonation.with_impersonation, impersonator=Impersonator(parts.access.authorizer)),
+        partial(
+            impersonation.with_impersonation,
+            impersonator=Impersonator(parts.access.authorizer),
+            metrics=parts.monitoring.access,
+            clock=patience,
+        ),
         *([parts.bench.requests.with_recording] if parts.bench is not None else []),
         *_flow_control(parts),
         partial(authorization.with_authorization, authorizer=authorizer),

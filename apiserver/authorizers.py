@@ -4,21 +4,25 @@ Must hold: what is wrong with a file ends the start, with its name in the messag
 a mode that needs something of its own is there from the start or not at all.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from apiserver import reloading
+from msgspec.structs import replace
+
+from apiserver import reloading, webhook_files
 from apiserver.metrics.reloads import ConfigurationMetrics
 from apiserver.outgoing import Outgoing
 from apiserver.reloading import Contents, Reloaded
 from apiserver.settings import Settings
 from registry.access import abac, modes
+from registry.access.authorization_metrics import AuthorizationMetrics
 from registry.access.authorizer import Authorizer, Chain, Verdict
 from registry.access.modes import Modes, Run
 from registry.access.remote import RemoteAuthorizer, RemoteSettings
 from registry.rest import StorageFor
 from storage.clock import Clock
 from storage.measures import Measures
+from storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
     from apiserver.authorization_config import AuthorizationConfiguration, Webhook
@@ -27,18 +31,33 @@ _ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
 """Modes that need nothing: they may come later as well."""
 
 
+_DEFAULT_WEBHOOK = "default"
+"""The name of the webhook that flags describe."""
+
+Applies = Callable[[Object], bool]
+"""Whether a webhook is asked a question at all."""
+
+
+def _always(_spec: Object) -> bool:
+    """The Applies of webhooks without conditions."""
+    return True
+
+
 class Authorizers:
     """Those of one server. Raises OSError or ValueError."""
 
-    def __init__(self, settings: Settings, storage_for: StorageFor, clock: Clock, out: Outgoing) -> None:
+    def __init__(
+        self, settings: Settings, storage_for: StorageFor, clock: Clock, *, out: Outgoing, metrics: AuthorizationMetrics
+    ) -> None:
         self._settings = settings
         self._storage_for = storage_for
         self._clock = clock
         self._out = out
+        self._metrics = metrics
         self._config = _config_of(settings)
         self._own: dict[str, Modes] = {}
         first = list(self._first())
-        self._chain = Chain(modes.in_order(first))
+        self._chain = Chain(modes.in_order(first, metrics))
 
     @property
     def authorizer(self) -> Authorizer:
@@ -48,6 +67,11 @@ class Authorizers:
     def runs(self) -> Sequence[Run]:
         """What must go on for them to know what they decide on."""
         return [run for mode in self._own.values() for run in mode.runs]
+
+    async def settle(self) -> None:
+        """Return when all that is stored now counts. Raises StorageError."""
+        for mode in self._own.values():
+            await mode.settle()
 
     def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
         """What is read again while the server runs."""
@@ -72,7 +96,7 @@ class Authorizers:
         assert path is not None
         config = authorization_config.parse(contents[0], path)
         if config != self._config:
-            self._chain.replace(modes.in_order(list(self._of_file(config))))
+            self._chain.replace(modes.in_order(list(self._of_file(config)), self._metrics))
             self._config = config
 
     def _first(self) -> Iterator[Modes]:
@@ -81,31 +105,35 @@ class Authorizers:
                 yield self._webhook_of_flags() if name == "Webhook" else self._begun(name)
             return
         for entry in self._config.authorizers:
-            yield self._begun(entry.type) if entry.webhook is None else self._webhook(entry.webhook)
+            if entry.webhook is None:
+                yield self._begun(entry.type, entry.name)
+            else:
+                yield self._webhook(entry.name, entry.webhook)
 
     def _of_file(self, config: "AuthorizationConfiguration") -> Iterator[Modes]:
         for entry in config.authorizers:
             if entry.webhook is not None:
-                yield self._webhook(entry.webhook)
+                yield self._webhook(entry.name, entry.webhook)
             elif entry.type in _ALWAYS:
-                yield modes.own(entry.type, self._storage_for)
+                yield modes.own(entry.type, self._storage_for, entry.name)
             elif entry.type in self._own:
-                yield self._own[entry.type]
+                yield replace(self._own[entry.type], name=entry.name)
             else:
                 raise ValueError(
                     f"authorizer type {entry.type} is not allowed if it was not enabled at initial server startup"
                 )
 
-    def _begun(self, name: str) -> Modes:
+    def _begun(self, mode: str, name: str = "") -> Modes:
         """A mode from the start on."""
-        mode = self._own[name] = self._abac() if name == "ABAC" else modes.own(name, self._storage_for)
-        return mode
+        begun = self._abac(name) if mode == "ABAC" else modes.own(mode, self._storage_for, name)
+        self._own[mode] = begun
+        return begun
 
-    def _abac(self) -> Modes:
+    def _abac(self, name: str) -> Modes:
         path = self._settings.authorization_policy_file
         if path is None:
             raise ValueError("--authorization-policy-file must be specified with the mode ABAC")
-        return Modes(abac.ABAC(abac.parse(path.read_text(), str(path))))
+        return Modes("ABAC", name or "abac", abac.ABAC(abac.parse(path.read_text(), str(path))))
 
     def _webhook_of_flags(self) -> Modes:
         settings = self._settings
@@ -116,10 +144,10 @@ class Authorizers:
         )
         if settings.authorization_webhook_config_file is None:
             raise ValueError("--authorization-webhook-config-file must be specified with the mode Webhook")
-        ask = self._out.open_webhook(settings.authorization_webhook_config_file)
-        return Modes(RemoteAuthorizer(ask, remote, self._clock))
+        webhook = self._out.webhook_of(settings.authorization_webhook_config_file)
+        return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
-    def _webhook(self, entry: "Webhook") -> Modes:
+    def _webhook(self, name: str, entry: "Webhook") -> Modes:
         from registry.access import expressions
 
         remote = RemoteSettings(
@@ -129,10 +157,17 @@ class Authorizers:
             on_failure=Verdict.DENY if entry.failure_policy == "Deny" else Verdict.NO_OPINION,
         )
         assert entry.connection_info.kube_config_file is not None
-        webhook = self._out.webhook_of(entry.connection_info.kube_config_file)
-        ask = self._out.asker(webhook.within(entry.timeout))
+        webhook = self._out.webhook_of(entry.connection_info.kube_config_file).within(entry.timeout)
         applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
-        return Modes(RemoteAuthorizer(ask, remote, self._clock, applies=applies))
+        return self._remote(name, webhook, remote, applies=applies)
+
+    def _remote(
+        self, name: str, webhook: webhook_files.Webhook, remote: RemoteSettings, *, applies: Applies = _always
+    ) -> Modes:
+        calls = self._metrics.webhook(name)
+        ask = self._out.asker(webhook, told=calls.told)
+        authorizer = RemoteAuthorizer(ask, remote, self._clock, applies=applies, failed_open=calls.failed_open)
+        return Modes("Webhook", name, authorizer)
 
 
 def _config_of(settings: Settings) -> "AuthorizationConfiguration | None":

@@ -5,6 +5,7 @@ the machine; no redirect is followed, nothing but HTTPS is spoken, and no answer
 asked again as often as kube-apiserver does it, after pauses that grow.
 """
 
+import asyncio
 import random
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,16 +19,22 @@ from apiserver import webhook_answers, webhook_files
 from apiserver.posting import Answer, Message, Poster
 from apiserver.webhook_files import Webhook
 from registry import durations
+from registry.access.authorization_metrics import Told
 from registry.access.oidc import Fetch
-from registry.webhook_calls import FIRST_PAUSE, Ask, WebhookFailed
+from registry.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
 from storage.clock import Clock
 from storage.stored_object import Object
 
 _LONGEST_SECONDS = 30.0
 _MOST_BYTES = 1 << 20
 _MADE = range(200, 300)
+_GATEWAY_TIMEOUT = 504
 _TRIES, _FACTOR, _JITTER = 5, 1.5, 0.2
 """Of a webhook that is not well: how often it is asked, by how much pauses grow, and which part of them is random."""
+
+
+def _tell_nobody(_result: str, _seconds: float) -> None:
+    """Where calls are not counted."""
 
 
 class Outgoing:
@@ -52,18 +59,34 @@ class Outgoing:
         """Sends reviews to the webhook of a file. Raises OSError, ValueError."""
         return self.asker(self.webhook_of(file), first_pause=first_pause)
 
-    def asker(self, webhook: Webhook, *, first_pause: float = FIRST_PAUSE) -> Ask:
-        """Sends reviews to a webhook, again when it is not well and may be well soon."""
+    def asker(self, webhook: Webhook, *, first_pause: float = FIRST_PAUSE, told: Told = _tell_nobody) -> Ask:
+        """Sends reviews to a webhook, again when it is not well and may be well soon. `told` hears of each call."""
+
+        async def ask_once(review: Object) -> Object:
+            began, result = self._clock.monotonic(), "error"
+            try:
+                answer = webhook_answers.read(await self._post(webhook, review))
+                result = "success"
+            except WebhookFailed as exc:
+                if isinstance(exc, OutOfTime) or exc.code == _GATEWAY_TIMEOUT:
+                    result = "timeout"
+                raise
+            except asyncio.CancelledError:
+                result = "canceled"
+                raise
+            finally:
+                told(result, self._clock.monotonic() - began)
+            return answer
 
         async def ask(review: Object) -> Object:
             for pause in _pauses(first_pause):
                 try:
-                    return webhook_answers.read(await self._post(webhook, review))
+                    return await ask_once(review)
                 except WebhookFailed as exc:
                     if not exc.may_pass:
                         raise
                 await self._clock.sleep(pause)
-            return webhook_answers.read(await self._post(webhook, review))
+            return await ask_once(review)
 
         return ask
 

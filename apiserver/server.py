@@ -107,6 +107,7 @@ class Server(Struct, frozen=True):
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
+        await self.parts.access.settle()
         if self.parts.bench is not None:
             await self.parts.bench.begin()
         self.parts.start_up.is_complete = True

@@ -14,10 +14,12 @@ from aiohttp import web
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from apiserver.filters.authorization import attributes_of
+from apiserver.metrics.access import AccessMetrics
 from registry import errors
 from registry.access.impersonation import Impersonator
 from registry.access.users import UserInfo
 from registry.quoting import quote
+from storage.clock import Clock
 
 _PREFIX = b"impersonate-"
 _USER = "Impersonate-User"
@@ -26,7 +28,9 @@ _GROUP = "Impersonate-Group"
 _EXTRA = "impersonate-extra-"
 
 
-def with_impersonation(handler: Handler, impersonator: Impersonator) -> Handler:
+def with_impersonation(
+    handler: Handler, *, impersonator: Impersonator, metrics: AccessMetrics, clock: Clock
+) -> Handler:
     """Go on as the user that is wanted, or answer 400 or 403."""
 
     async def impersonating(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -38,13 +42,15 @@ def with_impersonation(handler: Handler, impersonator: Impersonator) -> Handler:
         wanted = _wanted(request)
         if wanted is None:
             return await handler(request, context)
-        attributes = attributes_of(context.user, context.info, context.query)
+        attributes, began = attributes_of(context.user, context.info, context.query), clock.monotonic()
         try:
             found = await impersonator.impersonate(wanted, attributes)
         except errors.Forbidden as refusal:
+            metrics.not_impersonated(clock.monotonic() - began)
             response = responses.error(request, context, refusal)
             response.headers[responses.NOSNIFF] = "nosniff"
             return response
+        metrics.impersonated(found.constraint, clock.monotonic() - began)
         if context.trail is not None:
             context.trail.impersonated = found
         return await handler(request, context._replace(user=found.user))

@@ -46,15 +46,24 @@ class AccessMetrics:
             "How long the client certificates of requests are still good.",
             bounds=_EXPIRATIONS,
         )
+        self._impersonations = measures.histogram(
+            "apiserver_impersonation_attempts_duration_seconds",
+            "How long it took to decide on an impersonation, by mode and decision.",
+            labels=("mode", "decision"),
+            bounds=_BOUNDS,
+        )
         self._others = self._users.of("other")
         self._succeeded = self._authentications.of("success")
         self._allowed = self._decisions.of("allowed")
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        yield from (self._users, self._authentications, self._decisions, self._certificates)
+        yield from (self._users, self._authentications, self._decisions, self._certificates, self._impersonations)
         yield _attempts("authentication_attempts", "Attempts to authenticate, by result.", self._authentications)
         yield _attempts("authorization_attempts_total", "Attempts to authorize, by result.", self._decisions)
+        yield _attempts(
+            "apiserver_impersonation_attempts_total", "Impersonations by mode and decision.", self._impersonations
+        )
 
     def authenticated(self, user: UserInfo, seconds: float) -> None:
         """Somebody has said who they are, and it is true."""
@@ -73,6 +82,14 @@ class AccessMetrics:
         """A request has come with a client certificate that is good for so long."""
         self._certificates.of().observe(seconds)
 
+    def impersonated(self, verb: str, seconds: float) -> None:
+        """Somebody goes on as somebody else, by the right to a verb."""
+        self._impersonations.of(verb.partition(":")[2] or "legacy", "allowed").observe(seconds)
+
+    def not_impersonated(self, seconds: float) -> None:
+        """Somebody may not be whom they want to be, in no mode."""
+        self._impersonations.of("", "denied").observe(seconds)
+
     def decided(self, decision: Decision, seconds: float) -> None:
         """An authorizer has answered."""
         if decision.verdict is Verdict.ALLOW:
@@ -82,9 +99,9 @@ class AccessMetrics:
 
 
 def _attempts(name: str, documentation: str, durations: Family[Histogram]) -> AnyFamily:
-    attempts = measures.counter(name, documentation, labels=("result",))
-    for (result,), series in durations.series.items():
-        attempts.of(result).add(series.total)
+    attempts = measures.counter(name, documentation, labels=durations.labels)
+    for values, series in durations.series.items():
+        attempts.of(*values).add(series.total)
     return attempts
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from registry.access.users import UserInfo
 from registry.errors import BadRequest
 from registry.selectors import fields, labels
+from storage.measures import Counter
 from storage.selection import Operator, Requirement
 
 
@@ -139,22 +140,31 @@ class Authorizer(Protocol):
         ...
 
 
+class Link(NamedTuple):
+    """An Authorizer in a chain, and where its decisions are counted."""
+
+    authorizer: Authorizer
+    allowed: Counter
+    denied: Counter
+
+
 class Chain:
     """Several Authorizers as one."""
 
-    def __init__(self, authorizers: Sequence[Authorizer]) -> None:
-        self._authorizers = tuple(authorizers)
+    def __init__(self, links: Sequence[Link]) -> None:
+        self._links = tuple(links)
 
-    def replace(self, authorizers: Sequence[Authorizer]) -> None:
+    def replace(self, links: Sequence[Link]) -> None:
         """Ask others from now on."""
-        self._authorizers = tuple(authorizers)
+        self._links = tuple(links)
 
     async def authorize(self, attributes: Attributes) -> Decision:
         reasons: list[str] = []
         errors: list[str] = []
-        for authorizer in self._authorizers:
+        for authorizer, allowed, denied in self._links:
             decision = await authorizer.authorize(attributes)
             if decision.verdict is not Verdict.NO_OPINION:
+                (allowed if decision.verdict is Verdict.ALLOW else denied).value += 1
                 return decision
             if decision.reason:
                 reasons.append(decision.reason)
@@ -163,7 +173,7 @@ class Chain:
         return Decision(Verdict.NO_OPINION, "\n".join(reasons), joined(errors))
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
-        every = [await authorizer.rules_for(user, namespace) for authorizer in self._authorizers]
+        every = [await link.authorizer.rules_for(user, namespace) for link in self._links]
         return Rules(
             resource_rules=[rule for rules in every for rule in rules.resource_rules],
             non_resource_rules=[rule for rules in every for rule in rules.non_resource_rules],

@@ -18,9 +18,12 @@ from registry.rbac.clusterroles import CLUSTERROLES
 from registry.rbac.roles import ROLES
 from registry.rest import StorageFor
 from storage.clock import Clock
+from storage.interface import ListOptions
 from storage.stored_object import StoredObject
 
 _Rules = tuple[PolicyRule, ...]
+_ROLES = CLUSTERROLES, ROLES
+_BINDINGS = CLUSTERROLEBINDINGS, ROLEBINDINGS
 
 
 class RBACFeed:
@@ -29,13 +32,14 @@ class RBACFeed:
     def __init__(self, storage_for: StorageFor) -> None:
         self.policy = Policy()
         self.filled = asyncio.Event()
+        self._storages = [storage_for(resource_of(kind)) for kind in (*_ROLES, *_BINDINGS)]
         self._roles = [
             Following(storage_for(resource_of(kind)), _read_role, partial(self._note_roles, place))
-            for place, kind in enumerate((CLUSTERROLES, ROLES))
+            for place, kind in enumerate(_ROLES)
         ]
         self._bindings = [
             Following(storage_for(resource_of(kind)), _read_binding, partial(self._note_bindings, place))
-            for place, kind in enumerate((CLUSTERROLEBINDINGS, ROLEBINDINGS))
+            for place, kind in enumerate(_BINDINGS)
         ]
 
     async def run(self, clock: Clock) -> None:
@@ -47,6 +51,17 @@ class RBACFeed:
             for following in followings:
                 await following.wait_until_current()
             self.filled.set()
+
+    async def wait_until_seen(self) -> None:
+        """Return when all that is stored now counts. Raises StorageError."""
+        followings: Sequence[Following[Any]] = [*self._roles, *self._bindings]
+        for following, storage in zip(followings, self._storages, strict=True):
+            while True:
+                changed = following.next_change()
+                stored = await storage.get_list("", ListOptions())
+                if all(one.key in following.items for one in stored.items):
+                    break
+                await changed
 
     def _note_roles(self, place: int, keys: Collection[str]) -> None:
         items = self._roles[place].items

@@ -60,7 +60,11 @@ class RemoteSettings(Struct, frozen=True, kw_only=True):
 
 
 class RemoteAuthorizer:
-    """The mode Webhook. `applies` decides whether the webhook is asked at all; it raises ValueError when it cannot."""
+    """The mode Webhook.
+
+    applies: decides whether the webhook is asked at all; raises ValueError when it cannot. failed_open: is told of each
+    question to which a webhook's failure is no answer.
+    """
 
     def __init__(
         self,
@@ -69,8 +73,10 @@ class RemoteAuthorizer:
         clock: Clock,
         *,
         applies: Callable[[Object], bool] = lambda _spec: True,
+        failed_open: Callable[[], None] = lambda: None,
     ) -> None:
         self._ask = ask
+        self._failed_open = failed_open
         self._settings = settings
         self._applies = applies
         self._memory: _Memory[Object] = _Memory(clock)
@@ -81,7 +87,11 @@ class RemoteAuthorizer:
             if not self._applies(spec):
                 return NO_OPINION
             status = await self._status(spec)
-        except (ValueError, WebhookFailed) as exc:
+        except ValueError as exc:
+            return Decision(self._settings.on_failure, error=str(exc))
+        except WebhookFailed as exc:
+            if self._settings.on_failure is Verdict.NO_OPINION:
+                self._failed_open()
             return Decision(self._settings.on_failure, error=str(exc))
         return _decision(status)
 

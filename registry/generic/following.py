@@ -48,12 +48,19 @@ class Following(Generic[T]):
         self._beginning: dict[str, T] | None = None
         self._is_current = asyncio.Event()
         self._has_ended = asyncio.Event()
+        self._next_change: asyncio.Future[None] | None = None
         self._reason: StorageError | None = None
 
     @property
     def items(self) -> Mapping[str, T]:
         """By key."""
         return self._items
+
+    def next_change(self) -> "asyncio.Future[None]":
+        """Is done as soon as `items` has changed, or may have."""
+        if self._next_change is None:
+            self._next_change = asyncio.get_running_loop().create_future()
+        return self._next_change
 
     async def wait_until_current(self) -> None:
         """Return when `items` has held the whole state once."""
@@ -99,6 +106,9 @@ class Following(Generic[T]):
             changed.update(self._apply(event))
         if self._beginning is None and (changed or is_beginning):
             self._changed(changed)
+            if self._next_change is not None:
+                self._next_change.set_result(None)
+                self._next_change = None
 
     def end(self, reason: StorageError | None) -> None:
         self._reason = reason

@@ -152,8 +152,14 @@ async def test_a_webhook_knows_users_and_decides(tmp_path: Path, other: Pki) -> 
             jane = await ask(server.secure.port, "/api/v1/pods", tls=trusting(server), headers=bearer("letmein"))
             wrong = await ask(server.secure.port, "/api/v1/pods", tls=trusting(server), headers=bearer("wrong"))
             nobody = await ask(server.secure.port, "/api/v1/pods", tls=trusting(server))
+            as_jane = {**bearer(server.pki.admin_token), "Impersonate-User": "jane"}
+            await ask(server.secure.port, "/api/v1/pods", tls=trusting(server), headers=as_jane)
+            metrics = await ask(server.secure.port, "/metrics", tls=as_admin(server))
 
     assert (jane.status, wrong.status, nobody.status) == (200, 401, 403)
+    assert 'authorization_webhook_evaluations_total{name="default",result="success"} 2\n' in metrics.text
+    assert 'authorization_decisions_total{decision="allowed",name="default",type="Webhook"} 2\n' in metrics.text
+    assert 'impersonation_attempts_total{decision="allowed",mode="legacy"} 1\n' in metrics.text
     assert set(seen) == {"Bearer ours"}
 
 

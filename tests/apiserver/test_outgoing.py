@@ -163,6 +163,16 @@ async def test_a_webhook_that_says_when_to_come_back_is_heeded_ten_times_a_try(
     assert clock.slept == [7] * 10
 
 
+async def test_each_call_is_told_with_its_result(authority: Authority, out: Outgoing, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async with answering(authority, status(500), status(504), well) as (url, _asked):
+        webhook = out.webhook_of(kubeconfig(tmp_path / "k", url, authority))
+        await out.asker(webhook, told=lambda result, _seconds: told.append(result))({})
+
+    assert told == ["error", "timeout", "success"]
+
+
 async def test_one_that_is_not_there_is_not_waited_for(
     authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path
 ) -> None:

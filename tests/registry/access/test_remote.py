@@ -57,6 +57,21 @@ async def test_a_webhook_that_does_not_answer_never_allows(verdict: Verdict) -> 
     assert (decision.verdict, decision.error) == (verdict, "nobody is there")
 
 
+@pytest.mark.parametrize(("on_failure", "expected"), [(Verdict.NO_OPINION, 1), (Verdict.DENY, 0)])
+async def test_it_is_told_when_a_failure_leaves_a_question_to_others(on_failure: Verdict, expected: int) -> None:
+    told: list[None] = []
+    authorizer = RemoteAuthorizer(
+        Webhook(None).ask,
+        RemoteSettings(on_failure=on_failure),
+        ManualClock(),
+        failed_open=lambda: told.append(None),
+    )
+
+    await authorizer.authorize(QUESTION)
+
+    assert len(told) == expected
+
+
 async def test_answers_count_for_a_while() -> None:
     webhook, clock = Webhook({"allowed": True}), ManualClock()
     authorizer = RemoteAuthorizer(webhook.ask, RemoteSettings(allowed_seconds=10), clock)

@@ -69,3 +69,15 @@ async def test_what_cannot_be_read_counts_as_missing(storage: Storage, tasks: Ta
     await following.wait_until_current()
 
     assert following.items == {"b": 2}
+
+
+async def test_the_next_change_can_be_waited_for(storage: Storage, tasks: Tasks) -> None:
+    following = Following(storage, size_of)
+    tasks.spawn(following.run(SystemClock()), name="follow")
+    await following.wait_until_current()
+    changed = following.next_change()
+
+    await storage.create("a", widget("a", 1))
+    await changed
+
+    assert following.items == {"a": 1}
