@@ -46,9 +46,10 @@ def job(name: str, **spec: Any) -> dict[str, Any]:
 
 def test_a_clock_that_is_held_stays_held(server: Server, client: Client) -> None:
     with server.clock.hold(at=START):
-        made = [make(client, name)["metadata"]["creationTimestamp"] for name in ("a", "b")]
+        made = [make(client, name, colour="blue")["metadata"] for name in ("a", "b")]
 
-        assert made == [START, START]
+        assert [one["creationTimestamp"] for one in made] == [START, START]
+        assert [one["managedFields"][0]["time"] for one in made] == [START, START]
         assert server.clock.is_held
     assert not server.clock.is_held
 
