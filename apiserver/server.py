@@ -141,13 +141,13 @@ class Server(Struct, frozen=True):
         self._working.push_async_callback(manager.close)
         manager.start()
         if self.parts.bench is not None:
-            self.parts.bench.moving.is_idle = lambda: manager.is_idle
+            await self.parts.bench.begin_with_controllers(lambda: manager.is_idle)
 
 
 def _identity(settings: Settings) -> str:
-    """Who this server is among those with the same storage: an embedded one is the same after each start."""
-    is_shared = settings.backend == "etcd3"
-    return f"{socket.gethostname()}_{uuid.uuid4() if is_shared else settings.data_dir.absolute()}"
+    """Who this server is among those with the same storage: who has it for himself is the same after each start."""
+    own = {"etcd3": str(uuid.uuid4()), "memory": "memory"}
+    return f"{socket.gethostname()}_{own.get(settings.backend) or settings.data_dir.absolute()}"
 
 
 async def start(settings: Settings, *, clock: Clock | None = None, beginning: Snapshot | None = None) -> Server:

@@ -5,6 +5,7 @@ cache showing that state.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from apiserver.context import Filter, Handler
@@ -14,7 +15,7 @@ from apiserver.testing import collection
 from apiserver.testing.clock import MovableClock
 from apiserver.testing.endpoints import Endpoints
 from apiserver.testing.faults import Active, Faults
-from apiserver.testing.moving import Moving
+from apiserver.testing.moving import IsIdle, Moving, NotSettled
 from apiserver.testing.requests import Requests
 from apiserver.testing.rules import Fault, Rule
 from apiserver.testing.states import States
@@ -38,6 +39,7 @@ class Bench:
         self.states = States(served, clock.patience)
         self.snapshots: dict[str, Snapshot] = {}
         self._clean: Snapshot | None = None
+        self._has_controllers = False
         self._storage = storage
         self.with_faults: Filter = FaultFilter(self.faults, served, clock).with_faults
         """The filter before the handlers."""
@@ -49,6 +51,13 @@ class Bench:
             self._clean = self._storage.snapshot()
         for rule in self._rules:
             await self.inject(rule)
+
+    async def begin_with_controllers(self, is_idle: IsIdle) -> None:
+        """The controllers have begun: what they make at the start belongs to the state of a new server, too."""
+        self._has_controllers = True
+        self.moving.is_idle = is_idle
+        if self._clean is not None:
+            await self.keep()
 
     def prefixes(self) -> Mapping[str, Handler]:
         """What the bench serves."""
@@ -84,15 +93,26 @@ class Bench:
         self.faults.clear()
         self.requests.clear()
         self.clock.restart()
-        return await self._put_back(self._clean if self._clean is not None else self._storage.snapshot())
+        clean = self._clean if self._clean is not None else self._storage.snapshot()
+        revision = await self._put_back(clean)
+        if self._has_controllers:  # they may have been at something that they did not see go
+            await self._let_controllers_settle()
+            revision = await self._put_back(clean)
+        return revision
 
     async def keep(self) -> None:
-        """Take the present state for that of a new server."""
+        """Take the present state for that of a new server, as soon as controllers have done what it asks of them."""
+        await self._let_controllers_settle()
         self._clean = self._storage.snapshot()
 
     async def catch_up(self) -> None:
         """Return when everybody in the server has heard of everything that was written until now."""
         await self._storage.catch_up(await self._storage.current_revision())
+
+    async def _let_controllers_settle(self) -> None:
+        if self._has_controllers:
+            with suppress(NotSettled):  # somebody else goes on writing
+                await self.moving.advance(0)
 
     async def _put_back(self, snapshot: Snapshot) -> int:
         with collection.held_off():

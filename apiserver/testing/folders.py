@@ -5,6 +5,7 @@ removes the folder then. Must hold: `close` leaves neither folder nor shell; whe
 that is killed is cleaned up.
 """
 
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -19,8 +20,14 @@ class Folder:
     """A folder of its own."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        """Raises OSError. The shell is there first: whatever ends the process now, there is somebody to clean up."""
+        self.path = Path(tempfile.gettempdir(), f"{_PREFIX}{secrets.token_hex(8)}")
         self._shell = _shell_for(self.path)
+        try:
+            self.path.mkdir(mode=0o700)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Remove it. Safe to call twice."""

@@ -25,12 +25,14 @@ from pathlib import Path
 from apiserver.testing import Server
 from tests.apiserver.testing.objects import make, names
 
-_WARM_UP = 20
-"""Cycles in which a process still grows: code is loaded, caches of the allocator fill."""
-_BYTES_A_CYCLE = 5_000
-"""How much a process may grow by one cycle, in the mean, before that counts as a leak."""
+_MANY = 200
+"""As many cycles say something of memory: in the first ones a process grows, and some grow by chance."""
+_OBJECTS_A_CYCLE = 1.0
+_BYTES_A_CYCLE = 20_000
+"""How much a process may keep of a cycle, in the mean, before that counts as a leak: the allocator's gaps also grow."""
 _LONGEST_MOMENT = 0.5
 _PATIENCE_SECONDS = 30.0
+_PAUSE_SECONDS = 0.02
 _INTERRUPTED = (-signal.SIGINT, 0, 1, 128 + signal.SIGINT)
 """How a program ends that was interrupted: by its own hand, or by Python's."""
 
@@ -53,6 +55,20 @@ class Left:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What a process holds in memory."""
+
+    objects: int
+    resident_bytes: int
+
+    @classmethod
+    def now(cls) -> "_Memory":
+        gc.collect()
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return cls(len(gc.get_objects()), pages * os.sysconf("SC_PAGE_SIZE"))
+
+
 def run(count: int, folder: Path, *, seed: int) -> str:
     """Start and stop servers, one after the other, in all the ways that there are. Raises AssertionError.
 
@@ -62,17 +78,22 @@ def run(count: int, folder: Path, *, seed: int) -> str:
     ways: Sequence[Callable[[], None]] = (_use, _abandon_connections, _fail_to_start, _use_asynchronously)
     for way in ways:
         way()
-    before, resident = Left.now(folder), 0
+    before, memory = Left.now(folder), _Memory.now()
     for number in range(count):
         dice.choice(ways)()
-        if number == _WARM_UP:
-            resident = _resident_bytes()
+        if number == count // 4:
+            memory = _Memory.now()
     after = Left.now(folder)
     assert after == before, f"left behind: {after}, before: {before}"
-    is_judged = count > 10 * _WARM_UP and os.environ.get("MALLOC_ARENA_MAX") == "1"
-    growth = (_resident_bytes() - resident) / (count - _WARM_UP) if is_judged else 0.0
-    assert growth < _BYTES_A_CYCLE, f"{growth:,.0f} bytes were kept of each cycle"
-    return f"{count} cycles, {growth:,.0f} bytes kept of each"
+    told = f"{count} cycles"
+    if count >= _MANY:
+        grown = _Memory.now()
+        kept_bytes = (grown.resident_bytes - memory.resident_bytes) / (count * 3 / 4)
+        kept_objects = (grown.objects - memory.objects) / (count * 3 / 4)
+        told += f", of each {kept_objects:.2f} objects and {kept_bytes:,.0f} bytes were kept"
+        assert kept_objects < _OBJECTS_A_CYCLE, told
+        assert kept_bytes < _BYTES_A_CYCLE, told
+    return told
 
 
 def interrupt(count: int, folder: Path, *, seed: int) -> str:
@@ -136,17 +157,20 @@ def _interrupt_one(command: Sequence[str], temporary: Path, dice: random.Random)
         process.send_signal(signal.SIGINT)
         said = output.read()
         code = process.wait(_PATIENCE_SECONDS)
-    assert code in _INTERRUPTED, f"exit code {code}:\n{said.decode()}"
-    assert not list(temporary.iterdir()), f"{command} left {list(temporary.iterdir())}:\n{said.decode()}"
+    assert code in _INTERRUPTED, f"{command}: exit code {code}:\n{said.decode()}"
+    left = _left_in(temporary)
+    assert not left, f"{command} left {left}:\n{said.decode()}"
     with suppress(ProcessLookupError):
         os.killpg(process.pid, 0)
         raise AssertionError(f"{command} left a process behind")
 
 
-def _resident_bytes() -> int:
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def _left_in(folder: Path) -> Sequence[Path]:
+    """What stays in a folder: who is interrupted while he makes something leaves it to a shell to remove it."""
+    patience = time.monotonic() + _PATIENCE_SECONDS
+    while (left := list(folder.iterdir())) and time.monotonic() < patience:
+        time.sleep(_PAUSE_SECONDS)
+    return left
 
 
 def main(count: int, seed: int) -> None:
