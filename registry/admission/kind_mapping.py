@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from registry import conditions
 from registry.admission.cached import Cached
 from registry.customresources.customresourcedefinitions import DEFINITIONS
 from registry.generic.provider import KindsProvider
@@ -31,7 +32,7 @@ class _Custom(NamedTuple):
 
 
 class KindMapping:
-    """Knows the kinds that are built in; custom ones are looked up where their definitions are kept."""
+    """Knows the kinds that are built in; custom ones, once established, are looked up where definitions are kept."""
 
     def __init__(self, definitions: Storage) -> None:
         self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
@@ -59,7 +60,7 @@ def _builtin() -> Iterator[Kind]:
 
 
 def _custom(definition: Object) -> _Custom:
-    spec = definition["spec"]
-    versions = frozenset(one["name"] for one in spec.get("versions") or () if one.get("served"))
+    spec, is_served = definition["spec"], conditions.is_true(definition.get("status") or {}, "Established")
+    versions = frozenset(one["name"] for one in spec.get("versions") or () if is_served and one.get("served"))
     kind = GroupKind(spec["group"], spec["names"]["kind"])
     return _Custom(kind, spec["names"]["plural"], spec.get("scope") == "Namespaced", versions)

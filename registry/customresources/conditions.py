@@ -8,6 +8,7 @@ NAMES_ACCEPTED = "NamesAccepted"
 ESTABLISHED = "Established"
 TERMINATING = "Terminating"
 APPROVED = "KubernetesAPIApprovalPolicyConformant"
+NON_STRUCTURAL = "NonStructuralSchema"
 
 
 def condition(kind: str, *, status: str, reason: str, message: str) -> Condition:
@@ -30,6 +31,12 @@ def is_same(one: Condition | None, other: Condition | None) -> bool:
     if one is None or other is None:
         return one is other
     return all(one.get(name, "") == other.get(name, "") for name in ("status", "reason", "message"))
+
+
+def drop(crd: Object, kind: str) -> None:
+    """Take a condition off."""
+    status = crd["status"]
+    status["conditions"] = [one for one in status.get("conditions") or () if one.get("type") != kind]
 
 
 def put(crd: Object, new: Condition, *, now: str) -> None:

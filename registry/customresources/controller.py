@@ -149,6 +149,7 @@ class Controller:
             return
         try:
             await self._settle_names(present)
+            await self._write(name, settling.structure)
             await self._write(name, settling.approval)
             await self._write(name, settling.establishing)
         except Exception as exc:  # noqa: BLE001 - one definition must not keep all others from being served

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from registry.customresources import approval as approvals
 from registry.customresources import conditions, webhook_clients
 from registry.customresources import naming as names
+from registry.customresources import structure as structural_schemas
 from registry.customresources.naming import Taken
 from storage.stored_object import Object
 
@@ -52,6 +53,18 @@ def approval(crd: Object, now: str) -> bool:
     if found is None or conditions.is_same(found, conditions.find(crd, conditions.APPROVED)):
         return False
     conditions.put(crd, found, now=now)
+    return True
+
+
+def structure(crd: Object, now: str) -> bool:
+    """Says whether the schemas of a definition are not structural, in case that they need not be."""
+    found = structural_schemas.condition_of(crd)
+    if conditions.is_same(found, conditions.find(crd, conditions.NON_STRUCTURAL)):
+        return False
+    if found is None:
+        conditions.drop(crd, conditions.NON_STRUCTURAL)
+    else:
+        conditions.put(crd, found, now=now)
     return True
 
 
