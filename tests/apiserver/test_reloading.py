@@ -151,6 +151,14 @@ async def test_who_is_not_known_is_told_so_by_tls(tmp_path: Path) -> None:
             await status(server, as_user(server, files))
 
 
+async def test_a_certificate_that_is_not_for_clients_makes_nobody(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as server:
+        tls = trusting(server)
+        tls.load_cert_chain(server.pki.server.certificate, server.pki.server.key)
+        with pytest.raises(ssl.SSLError, match="UNSUPPORTED_CERTIFICATE"):
+            await status(server, tls)
+
+
 async def test_a_ca_may_have_been_signed_by_another_one(tmp_path: Path) -> None:
     """What is in a bundle is believed, even where its own CA is not known."""
     between = Authority(tmp_path, "between", signer=Authority(tmp_path, "root"))

@@ -196,6 +196,18 @@ async def test_no_success_is_told_as_what_it_is(
     assert str(raised.value) == told
 
 
+async def test_one_that_says_when_to_come_back_is_asked_again(authority: Authority) -> None:
+    answers = [web.Response(status=429, headers={"Retry-After": "0"}), web.json_response({"answer": 2})]
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return answers.pop(0)
+
+    async with webhook(authority, answer) as url:
+        found = await ask(url, trusted(authority))
+
+    assert found == {"answer": 2}
+
+
 async def test_authorities_that_cannot_be_read_are_trusted_by_nobody() -> None:
     with pytest.raises(Unusable, match="unable to load root certificates"):
         await ask("https://127.0.0.1:1/", base64.b64encode(b"no certificate").decode())
