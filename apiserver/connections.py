@@ -120,6 +120,11 @@ class Connection(web.RequestHandler):
         response.force_close()
         return response
 
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        """A body that goes wrong behind the answer to its request is nobody's business."""
+        if not isinstance(kw.get("exc_info"), RequestPayloadError):
+            super().log_exception(*args, **kw)
+
     def _parser_of_any_method(self) -> AnyMethodParser:
         return AnyMethodParser(
             self,

@@ -4,6 +4,8 @@ Every answer is made here, from the request's context: its audit id, its warning
 as Status objects. Must hold: no answer without Audit-Id and Cache-Control.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import orjson
@@ -51,7 +53,7 @@ def raw(context: RequestContext, body: bytes | Payload, *, status: int = 200, co
 
 def text(context: RequestContext, body: str, *, status: int = 200) -> web.Response:
     """A text for people, which no browser may take for anything else."""
-    response = raw(context, body.encode(), status=status, content_type=TEXT)
+    response = raw(context, body.encode(errors="surrogateescape"), status=status, content_type=TEXT)
     response.headers[NOSNIFF] = "nosniff"
     return response
 
@@ -76,9 +78,10 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
         request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, negotiation.allows_nothing_else
     )
     if chosen is not None and chosen.media_type == negotiation.YAML:
-        response = raw(context, yaml.dump(failure.status()), status=failure.code, content_type=negotiation.YAML)
+        body = _dumped(yaml.dump, failure.status())
+        response = raw(context, body, status=failure.code, content_type=negotiation.YAML)
     elif chosen is not None and chosen.media_type == negotiation.PROTOBUF:
-        body = protobuf.dump(failure.status(), builtin())
+        body = _dumped(partial(protobuf.dump, types=builtin()), failure.status())
         response = raw(context, body, status=failure.code, content_type=negotiation.PROTOBUF)
     else:
         is_indented = chosen is None or chosen.is_pretty or is_pretty(request, context.query)
@@ -91,9 +94,25 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
 
 def dump(value: dict[str, Any], *, is_pretty: bool) -> bytes:
     """JSON in either of kube-apiserver's two forms: one line with its end, or indented without."""
-    if is_pretty:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    option = orjson.OPT_INDENT_2 if is_pretty else orjson.OPT_APPEND_NEWLINE
+    return _dumped(partial(orjson.dumps, option=option), value)
+
+
+def _dumped(dump: Callable[[dict[str, Any]], bytes], value: dict[str, Any]) -> bytes:
+    """The bytes of a value, whatever texts are in it."""
+    try:
+        return dump(value)
+    except (TypeError, UnicodeEncodeError):
+        return dump(_written(value))
+
+
+def _written(value: Any) -> Any:
+    """The same without bytes that are no UTF-8, which requests may bring: what Go's JSON makes of them."""
+    if isinstance(value, str):
+        return value.encode(errors="surrogateescape").decode(errors="replace")
+    if isinstance(value, dict):
+        return {key: _written(one) for key, one in value.items()}
+    return [_written(one) for one in value] if isinstance(value, list) else value
 
 
 def is_pretty(request: web.BaseRequest, query: Query) -> bool:

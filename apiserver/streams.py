@@ -107,7 +107,10 @@ class WatchStream:
 
     async def _begin(self) -> web.StreamResponse:
         response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
-        response.enable_chunked_encoding()
+        if self._frames.wire.is_chunked:
+            response.enable_chunked_encoding()
+        else:
+            response.force_close()
         await self._context.started(response.status)
         await response.prepare(self._request)
         self._open()

@@ -1,4 +1,5 @@
-"""Wires: how the messages of a watch stand on a connection: in chunks of an HTTP body, or as WebSocket messages.
+"""Wires: how the messages of a watch stand on a connection: in chunks of an HTTP body, as WebSocket messages, or as
+they are, for clients of HTTP/1.0, which know the end of a body by the end of the connection.
 
 Pure. Must hold: messages that are delivered together go out in one piece; a piece is finished and can be shared by
 all watchers on wires of the same sort.
@@ -23,6 +24,7 @@ class Wire(NamedTuple):
     content_type: str
     is_socket: bool
     framed: Callable[[Iterable[bytes]], bytes]
+    is_chunked: bool = False
 
 
 def chunk(body: bytes) -> bytes:
@@ -35,8 +37,16 @@ def _lines(messages: Iterable[bytes]) -> bytes:
 
 
 def _measured(messages: Iterable[bytes]) -> bytes:
+    return chunk(_bare_measured(messages))
+
+
+def _bare_lines(messages: Iterable[bytes]) -> bytes:
+    return b"".join(messages)
+
+
+def _bare_measured(messages: Iterable[bytes]) -> bytes:
     """Each message behind its length."""
-    return chunk(b"".join(struct.pack(">I", len(message)) + message for message in messages))
+    return b"".join(struct.pack(">I", len(message)) + message for message in messages)
 
 
 def _texts(messages: Iterable[bytes]) -> bytes:
@@ -59,16 +69,18 @@ def _socket_frame(kind: int, message: bytes) -> bytes:
 
 _PROTOBUF_STREAM = f"{negotiation.PROTOBUF};stream=watch"
 _WIRES = {
-    (wire.media_type, wire.is_socket): wire
+    (wire.media_type, wire.is_socket, wire.is_chunked): wire
     for wire in (
-        Wire(negotiation.JSON, negotiation.JSON, False, _lines),
+        Wire(negotiation.JSON, negotiation.JSON, False, _lines, is_chunked=True),
+        Wire(negotiation.JSON, negotiation.JSON, False, _bare_lines),
         Wire(negotiation.JSON, negotiation.JSON, True, _texts),
-        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _measured),
+        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _measured, is_chunked=True),
+        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _bare_measured),
         Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, True, _binaries),
     )
 }
 
 
-def wire_of(media_type: str, *, is_socket: bool) -> Wire:
-    """The wire for a format."""
-    return _WIRES[media_type, is_socket]
+def wire_of(media_type: str, *, is_socket: bool, knows_chunks: bool = True) -> Wire:
+    """The wire for a format, to a client that may be too old for chunks."""
+    return _WIRES[media_type, is_socket, knows_chunks and not is_socket]

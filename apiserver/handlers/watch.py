@@ -2,7 +2,7 @@
 
 import random
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion11, hdrs, web
 from msgspec.structs import replace
 
 from apiserver import negotiation, parameters, streams, websockets
@@ -35,7 +35,8 @@ async def handle(
     chosen = _negotiated(request, served)
     selected = parameters.selection(context.query, served.kind, is_watch=True, name=context.info.name)
     seconds = selected.timeout_seconds or random.uniform(min_seconds, 2 * min_seconds)  # noqa: S311 - spreads load
-    wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request))
+    knows_chunks = request.version >= HttpVersion11
+    wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request), knows_chunks=knows_chunks)
     frames = frames_of(served, transforms.of(chosen, context.query), wire)
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)

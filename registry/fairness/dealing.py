@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 def hash_of(schema: str, distinguisher: str) -> int:
     """The hash of a flow: a schema, and what tells its flows apart."""
-    digest = hashlib.sha256(f"{schema}\0{distinguisher}".encode()).digest()
+    digest = hashlib.sha256(f"{schema}\0{distinguisher}".encode(errors="surrogateescape")).digest()
     return int.from_bytes(digest[:8], "little")
 
 

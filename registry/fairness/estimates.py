@@ -22,6 +22,7 @@ _LARGEST_OBJECT = 1_500_000
 _WATCHES_PER_SEAT = 10
 _SECONDS_PER_EVENT = 0.005
 _LOOK_SECONDS = 60.0
+_MOST_DIGITS = 18
 
 Query = Mapping[str, Sequence[str]]
 
@@ -109,7 +110,8 @@ def _by_number(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: 
 
 def _limited(objects: int, query: Query) -> int:
     limit = _of(query, "limit")
-    wanted = int(limit) if limit.isascii() and limit.isdigit() else 0
+    is_number = len(limit) <= _MOST_DIGITS and limit.isascii() and limit.isdigit()
+    wanted = int(limit) if is_number else 0
     return min(wanted, objects) if wanted else objects
 
 

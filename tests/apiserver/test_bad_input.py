@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
 import pytest
 
 from apiserver.server import Server
@@ -244,5 +245,38 @@ async def test_a_request_that_is_no_http_is_refused(client: Client) -> None:
     answer = await read_answer(reader)
 
     assert 400 <= answer.status < 500
+    writer.close()
+    await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+@pytest.mark.parametrize("accept", [JSON, YAML, PROTOBUF])
+@pytest.mark.parametrize(
+    ("line", "headers"),
+    [(b"get /apis/a/v1/x\xe9", b""), (b"GET /api/v1/pods", b"Impersonate-User: \xff\r\n")],
+    ids=["path", "header"],
+)
+async def test_bytes_that_are_no_text_are_answered(client: Client, line: bytes, headers: bytes, accept: str) -> None:
+    port, tls = client.server.secure.port, as_admin(client.server)
+    reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+    writer.write(b"%b HTTP/1.1\r\nHost: x\r\nAccept: %b\r\n%b\r\n" % (line, accept.encode(), headers))
+
+    answer = await read_answer(reader)
+
+    assert 400 <= answer.status < 500
+    writer.close()
+    await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def test_a_client_of_http_1_0_can_watch(client: Client) -> None:
+    port, tls = client.server.secure.port, as_admin(client.server)
+    reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+    writer.write(f"GET {MAPS}?watch=1&timeoutSeconds=1 HTTP/1.0\r\nHost: x\r\n\r\n".encode())
+
+    head = await reader.readuntil(b"\r\n\r\n")
+    event = orjson.loads(await reader.readline())
+
+    assert b"200 OK" in head
+    assert b"chunked" not in head
+    assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
     writer.close()
     await asyncio.gather(writer.wait_closed(), return_exceptions=True)

@@ -37,6 +37,7 @@ class Asked:
         ({}, 10),
         ({"limit": ["29"]}, 3),
         ({"limit": ["x"]}, 10),
+        ({"limit": ["9" * 5000]}, 10),
         ({"resourceVersion": ["5"], "limit": ["29"]}, 3),
         ({"resourceVersion": ["5"], "limit": ["500"]}, 37),
         ({"continue": ["x"], "labelSelector": ["a=b"], "limit": ["1"]}, 37),
