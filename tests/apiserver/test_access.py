@@ -163,8 +163,8 @@ async def test_a_webhook_knows_users_and_decides(tmp_path: Path, other: Pki) -> 
     assert set(seen) == {"Bearer ours"}
 
 
-async def test_an_issuers_tokens_are_verified_with_its_keys(tmp_path: Path, other: Pki) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
+def issuing(key: ec.EllipticCurvePrivateKey) -> web.Application:
+    """An issuer that shows one key."""
 
     async def configuration(request: web.Request) -> web.Response:
         issuer = f"https://{request.host}"
@@ -176,7 +176,18 @@ async def test_an_issuers_tokens_are_verified_with_its_keys(tmp_path: Path, othe
     app = web.Application()
     app.router.add_get("/.well-known/openid-configuration", configuration)
     app.router.add_get("/keys", keys)
-    async with elsewhere(other, app) as url:
+    return app
+
+
+def issued(key: ec.EllipticCurvePrivateKey, url: str) -> dict[str, str]:
+    """The header of who has a token of an issuer."""
+    return bearer(signing_keys.of(key).sign({"iss": url, "aud": "cluster", "sub": "jane", "exp": time.time() + 60}))
+
+
+async def test_an_issuers_tokens_are_verified_with_its_keys(tmp_path: Path, other: Pki) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+
+    async with elsewhere(other, issuing(key)) as url:
         flags: dict[str, Any] = {
             "oidc_issuer_url": url,
             "oidc_client_id": "cluster",
@@ -184,12 +195,34 @@ async def test_an_issuers_tokens_are_verified_with_its_keys(tmp_path: Path, othe
             "oidc_signing_algs": ("ES256",),
             "oidc_username_prefix": "oidc:",
         }
-        claims = {"iss": url, "aud": "cluster", "sub": "jane", "exp": time.time() + 60}
         async with running(tmp_path / "data", **flags) as server:
-            token = signing_keys.of(key).sign(claims)
-            answer = await who(server, trusting(server), bearer(token))
+            answer = await who(server, trusting(server), issued(key, url))
 
     assert answer.json["status"]["userInfo"]["username"] == "oidc:jane"
+
+
+def trusting_issuers(path: Path, other: Pki, *urls: str) -> None:
+    authority = other.ca.certificate.read_text()
+    issuers = [{"url": url, "audiences": ["cluster"], "certificateAuthority": authority} for url in urls]
+    mappings = {"username": {"claim": "sub", "prefix": "file:"}}
+    jwt = [{"issuer": issuer, "claimMappings": mappings} for issuer in issuers]
+    kind = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthenticationConfiguration"}
+    path.write_bytes(orjson.dumps({**kind, "jwt": jwt}))
+
+
+async def test_issuers_of_a_file_are_replaced_when_it_changes(tmp_path: Path, other: Pki) -> None:
+    key, file = ec.generate_private_key(ec.SECP256R1()), tmp_path / "authentication.yaml"
+
+    async with elsewhere(other, issuing(key)) as first, elsewhere(other, issuing(key)) as second:
+        trusting_issuers(file, other, first)
+        async with running(tmp_path / "data", authentication_config=file) as server:
+            before = [await who(server, trusting(server), issued(key, url)) for url in (first, second)]
+            trusting_issuers(file, other, second)
+            await server.files.check()
+            after = [await who(server, trusting(server), issued(key, url)) for url in (first, second)]
+
+    assert [answer.status for answer in before] == [201, 401]
+    assert [answer.status for answer in after] == [401, 201]
 
 
 def written(tmp_path: Path, kind: str, text: str) -> Path:
