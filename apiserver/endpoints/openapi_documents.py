@@ -4,7 +4,7 @@ Knows no request. Must hold: a document is made once however many ask; one that 
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -17,10 +17,11 @@ from apiserver.endpoints.openapi_sources import Sources
 from apiserver.endpoints.remote_versions import RemoteVersions
 from apiserver.serializers.protobuf import openapi3
 from apiserver.serializers.protobuf import swagger as swagger_messages
-from registry.openapi import swagger, swagger_merge, version3
+from registry.openapi import swagger_merge, version3
 from registry.openapi.builtin import TITLE
 from registry.openapi.definitions import Definitions
 from registry.openapi.routes import Source
+from registry.openapi.swagger import Swagger
 from registry.schema import Catalog
 from storage.clock import Clock
 
@@ -44,6 +45,7 @@ class Documents:
         self._types = types
         self._clock = clock
         self._made: dict[str, _Made] = {}
+        self._swagger = Swagger(title=TITLE, version=types.minor)
         self._index: tuple[Mapping[str, Source], int, Content] | None = None
         self._making = asyncio.Lock()
 
@@ -112,12 +114,14 @@ class Documents:
             for source in sources
         }
 
-    def _version2(self, sources: Iterable[Source]) -> Content:
-        definitions = Definitions(self._types.definitions)
-        document = swagger.document(sources, definitions, title=TITLE, version=self._types.minor)
-        for remote in self._remote.openapi2.values():
-            document = swagger_merge.merged(document, remote)
-        return contents.of(orjson.dumps(document), made=self._clock.now())
+    def _version2(self, sources: Sequence[Source]) -> Content:
+        text = orjson.dumps(self._swagger.document(sources, lambda: Definitions(self._types.definitions)))
+        if self._remote.openapi2:
+            document = orjson.loads(text)
+            for remote in self._remote.openapi2.values():
+                document = swagger_merge.merged(document, remote)
+            text = orjson.dumps(document)
+        return contents.of(text, made=self._clock.now())
 
 
 def _as_protobuf(json: Content, dump: Callable[[Mapping[str, Any]], bytes]) -> Content:

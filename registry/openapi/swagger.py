@@ -1,18 +1,23 @@
 """Version 2: one document of everything that is served.
 
-Pure. Must hold: parameters that are the same in more than one operation are told once, under names made from what they
-say, which are kube-apiserver's; `name`, `dryRun` and `fieldValidation` stay where they are, as clients look there.
+Must hold: sources share no path and no definition of their own; parameters that are the same in more than one operation
+are told once, under names made from what they say, which are kube-apiserver's; `name`, `dryRun` and `fieldValidation`
+stay where they are, as clients look there.
 """
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import orjson
+from msgspec import Struct
 
 from registry.openapi import paths
 from registry.openapi.definitions import Definitions
 from registry.openapi.paths import Document
 from registry.openapi.routes import Parameter, Response, Route, Source
+
+T = TypeVar("T")
 
 ROOT = "#/definitions/"
 SECURITY = {
@@ -30,23 +35,70 @@ _FNV_BASIS, _FNV_PRIME, _FNV_MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64)
 _HASH_BYTES = 6
 
 
-def document(sources: Iterable[Source], definitions: Definitions, *, title: str, version: str) -> Document:
-    """The document of some sources."""
-    sources = list(sources)
+class _Part(Struct, frozen=True):
+    """What a source has in the document: written, but for the parameters; `used` are the definitions that it names."""
+
+    key: Hashable
+    paths: Mapping[str, orjson.Fragment]
+    parameters: Mapping[str, Document]
+    schemas: Mapping[str, orjson.Fragment]
+    used: frozenset[str]
+
+
+class Swagger:
+    """Writes the document, again and again; what it says of a source is written when that is new or has changed."""
+
+    def __init__(self, *, title: str, version: str) -> None:
+        self._info = {"title": title, "version": version}
+        self._parts: dict[str, _Part] = {}
+        self._common: tuple[frozenset[str], Mapping[str, orjson.Fragment]] = (frozenset(), {})
+
+    def document(self, sources: Sequence[Source], types: Callable[[], Definitions]) -> Document:
+        """The document of some sources, with written parts: it is there to be dumped. `types` are Kubernetes' own."""
+        parts = [self._part(source) for source in sources]
+        self._parts = {source.path: part for source, part in zip(sources, parts, strict=True)}
+        schemas = {**self._of_types(parts, types), **_together(part.schemas for part in parts)}
+        return {
+            "swagger": "2.0",
+            "info": self._info,
+            "paths": _sorted(_together(part.paths for part in parts)),
+            "definitions": _sorted(schemas),
+            "parameters": _sorted(_together(part.parameters for part in parts)),
+            "securityDefinitions": SECURITY,
+            "security": [{"BearerToken": []}],
+        }
+
+    def _part(self, source: Source) -> _Part:
+        known = self._parts.get(source.path)
+        return known if known is not None and known.key == source.key else _written(source)
+
+    def _of_types(self, parts: Iterable[_Part], types: Callable[[], Definitions]) -> Mapping[str, orjson.Fragment]:
+        """The definitions of Kubernetes' own types that are used."""
+        used = frozenset(name for part in parts for name in part.used)
+        if self._common[0] != used:
+            self._common = used, _fragments(types().version2(used))
+        return self._common[1]
+
+
+def _written(source: Source) -> _Part:
     shared = _SharedParameters()
-    routes = [route for source in sources for route in source.routes()]
+    routes = source.routes()
     items = paths.items(routes, shared.operation, shared.parameter)
-    own = {name: schema for source in sources for name, schema in source.schemas().version2.items()}
-    schemas = {**definitions.version2(paths.used(routes, own, ROOT)), **own}
-    return {
-        "swagger": "2.0",
-        "info": {"title": title, "version": version},
-        "paths": items,
-        "definitions": {name: schemas[name] for name in sorted(schemas)},
-        "parameters": {name: shared.found[name] for name in sorted(shared.found)},
-        "securityDefinitions": SECURITY,
-        "security": [{"BearerToken": []}],
-    }
+    own = source.schemas().version2
+    used = frozenset(paths.used(routes, own, ROOT))
+    return _Part(source.key, _fragments(items), shared.found, _fragments(own), used)
+
+
+def _fragments(values: Mapping[str, Any]) -> dict[str, orjson.Fragment]:
+    return {name: orjson.Fragment(orjson.dumps(value)) for name, value in values.items()}
+
+
+def _together(parts: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    return {name: value for part in parts for name, value in part.items()}
+
+
+def _sorted(values: Mapping[str, T]) -> dict[str, T]:
+    return {name: values[name] for name in sorted(values)}
 
 
 class _SharedParameters:

@@ -1,5 +1,9 @@
 """Resources to write documents of."""
 
+from typing import Any
+
+import orjson
+
 from registry.names import GroupVersionKind
 from registry.openapi.builtin import GroupVersion
 from registry.openapi.builtin_routes import Resource
@@ -53,3 +57,9 @@ EVICTION = Resource(
 def core(*resources: Resource) -> GroupVersion:
     """The core group with some resources."""
     return GroupVersion("", "v1", "1.36", resources)
+
+
+def read(document: dict[str, Any]) -> dict[str, Any]:
+    """A document as clients read it."""
+    value: dict[str, Any] = orjson.loads(orjson.dumps(document))
+    return value

@@ -1,9 +1,11 @@
 from typing import Any
 
-from registry.openapi import swagger, version3
+from registry.openapi import version3
 from registry.openapi.custom import CustomGroupVersion, CustomResource
 from registry.openapi.definitions import Definitions
+from registry.openapi.swagger import Swagger
 from registry.schema import definitions
+from tests.registry.openapi.resources import read
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -94,12 +96,29 @@ def test_subresources_have_routes() -> None:
 
 
 def test_custom_resources_stand_beside_the_others_in_version_2() -> None:
-    document = swagger.document([gizmos()], Definitions(definitions.load()), title="Kubernetes", version="1.36")
+    document = read(_swagger().document([gizmos()], _types))
 
     path = document["paths"]["/apis/example.com/v1/namespaces/{namespace}/gizmos/{name}"]
 
     assert path["get"]["responses"]["200"]["schema"] == {"$ref": "#/definitions/com.example.v1.Gizmo"}
     assert "com.example.v1.Gizmo" in document["definitions"]
+
+
+def test_the_document_of_version_2_follows_what_is_defined() -> None:
+    writer = _swagger()
+    first = read(writer.document([gizmos()], _types))
+
+    assert read(writer.document([gizmos()], _types)) == first
+    assert read(writer.document([gizmos(digest="2")], _types)) == first
+    assert not read(writer.document([], _types))["paths"]
+
+
+def _swagger() -> Swagger:
+    return Swagger(title="Kubernetes", version="1.36")
+
+
+def _types() -> Definitions:
+    return Definitions(definitions.load())
 
 
 def test_the_key_changes_with_the_definition() -> None:

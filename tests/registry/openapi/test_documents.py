@@ -1,11 +1,12 @@
 from functools import cache
 from typing import Any
 
-from registry.openapi import roots, swagger, version3
+from registry.openapi import roots, version3
 from registry.openapi.definitions import Definitions
 from registry.openapi.routes import Source
+from registry.openapi.swagger import Swagger
 from registry.schema import definitions
-from tests.registry.openapi.resources import PODS, core
+from tests.registry.openapi.resources import PODS, core, read
 
 POD_PATH = "/api/v1/namespaces/{namespace}/pods/{name}"
 SERVICE_PORT = "io.k8s.api.core.v1.ServicePort"
@@ -17,7 +18,7 @@ def known() -> Definitions:
 
 
 def version2_of(source: Source) -> dict[str, Any]:
-    return swagger.document([source], known(), title="Kubernetes", version="1.36")
+    return read(Swagger(title="Kubernetes", version="1.36").document([source], known))
 
 
 def version3_of(source: Source) -> dict[str, Any]:
