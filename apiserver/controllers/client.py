@@ -162,8 +162,8 @@ class Client(Struct, frozen=True):
         policy: str | None = None,
         grace: int | None = None,
         is_unchanged: bool = False,
-    ) -> None:
-        """Delete this very object, if it is still there (and, if so said, as it is here). Raises Conflict."""
+    ) -> bool:
+        """Delete this very object (if so said, only as it is here); whether it was still there. Raises Conflict."""
         metadata = obj["metadata"]
         version = metadata["resourceVersion"] if is_unchanged else None
         options = DeleteOptions(
@@ -173,8 +173,9 @@ class Client(Struct, frozen=True):
         try:
             deleted = await self.at(place).storage.delete(request, metadata["name"], options)
         except errors.NotFound:
-            return
+            return False
         self.expect(place, deleted.stored.key, deleted.stored.revision)
+        return True
 
     async def delete_all(self, place: Place, namespace: str) -> None:
         """Delete what a namespace holds of a kind."""

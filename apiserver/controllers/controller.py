@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from apiserver.controllers.client import Client, Place
 from apiserver.controllers.informers import Informer, Informers
+from apiserver.controllers.recorder import Recorder
 from apiserver.controllers.work_queue import WorkQueue
 from registry import errors
 from registry.access.users import service_account_groups, service_account_name
@@ -46,10 +47,11 @@ class Desk(Struct, frozen=True):
 
 
 class Controller:
-    """One loop. Subclasses have a name, and the service account as which they work."""
+    """One loop. Subclasses have a name, the service account as which they work, and how their events call them."""
 
     name = ""
     account = ""
+    component = ""
     workers = 5
     most_seconds_between_tries = 1.0
     """Between two looks at what is not ready yet."""
@@ -63,6 +65,7 @@ class Controller:
         )
         self._tasks = Tasks()
         self._has_begun = False
+        self.recorder = Recorder(lambda: self.client, desk.clock, self._tasks, self.component or self.name)
         self.queue = WorkQueue(desk.clock, self._tasks)
         self._followed: list[Informer] = []
 
@@ -77,7 +80,7 @@ class Controller:
     @property
     def is_idle(self) -> bool:
         """Whether everything is done that there was to do, as far as this loop has heard."""
-        return self._has_begun and self.queue.is_idle
+        return self._has_begun and self.queue.is_idle and self.recorder.is_idle
 
     def act_as(self, name: str, *groups: str, manager: str) -> None:
         """Work as somebody else."""

@@ -1,6 +1,7 @@
 """Cron jobs: a job whenever it is time."""
 
 from datetime import UTC, datetime
+from email.utils import format_datetime
 
 from apiserver.controllers.client import key_of
 from apiserver.controllers.places import CRON_JOBS, JOBS
@@ -8,7 +9,7 @@ from apiserver.controllers.pod_owners import PodOwner
 from registry.controllers import cron
 from registry.controllers import cron_jobs as rules
 from registry.controllers.pods import is_ending
-from registry.errors import AlreadyExists
+from registry.errors import AlreadyExists, StatusError
 from storage.stored_object import Object
 
 
@@ -28,15 +29,19 @@ class CronJobController(PodOwner):
         if owner is None:
             return None
         jobs = self.controlled(owner)
+        self._say_ended(owner, jobs)
         await self.report(owner, rules.status(owner, jobs))
         for job in rules.superfluous(owner, jobs):
-            await self.client.delete(JOBS, job, policy="Background")
+            await self._remove(owner, job)
         if is_ending(owner) or owner["spec"].get("suspend"):
             return None
         schedule = cron.parse(owner["spec"]["schedule"], owner["spec"].get("timeZone"))
         now = datetime.fromtimestamp(self.desk.clock.now(), UTC)
         time = cron.due(schedule, datetime.fromtimestamp(rules.since(owner), UTC), now)
-        if time is not None and not rules.is_too_late(owner, time, now=now.timestamp()):
+        if time is not None and rules.is_too_late(owner, time, now=now.timestamp()):
+            missed = format_datetime(time.astimezone(UTC)).replace("+0000", "UTC")
+            self.say(owner, "MissSchedule", f"Missed scheduled time to start a job: {missed}", is_warning=True)
+        elif time is not None:
             await self._start(owner, jobs, rules.job_of(owner, time, schedule), time)
         following = schedule.next(now)
         return (following - now).total_seconds() if following is not None else None
@@ -45,16 +50,33 @@ class CronJobController(PodOwner):
         active = [job for job in jobs if not rules.is_over(job)]
         policy = owner["spec"].get("concurrencyPolicy", "Allow")
         if policy == "Forbid" and active:
+            text = "Not starting job because prior execution is running and concurrency policy is Forbid"
+            self.say(owner, "JobAlreadyActive", text)
             return
         for job in active if policy == "Replace" else ():
-            await self.client.delete(JOBS, job, policy="Background")
+            await self._remove(owner, job)
         kept = [] if policy == "Replace" else jobs
         try:
             made = await self.client.create(JOBS, wanted, namespace=owner["metadata"]["namespace"])
+            self.say(owner, "SuccessfulCreate", f"Created job {made['metadata']['name']}")
         except AlreadyExists:
             made = None
+        except StatusError as exc:
+            self.say(owner, "FailedCreate", f"Error creating job: {exc}", is_warning=True)
+            raise
         shown = time.strftime("%Y-%m-%dT%H:%M:%SZ")
         present = await self.client.get(CRON_JOBS, key_of(owner))
         if present is not None:
             status = rules.status(present, [*kept, *([made] if made is not None else [])])
             await self.report(present, {**status, "lastScheduleTime": shown})
+
+    async def _remove(self, owner: Object, job: Object) -> None:
+        if await self.client.delete(JOBS, job, policy="Background"):
+            self.say(owner, "SuccessfulDelete", f"Deleted job {job['metadata']['name']}")
+
+    def _say_ended(self, owner: Object, jobs: list[Object]) -> None:
+        """Tell of the jobs that the status still calls active."""
+        active = {one["uid"] for one in (owner.get("status") or {}).get("active") or ()}
+        for job in jobs:
+            if job["metadata"]["uid"] in active and (how := rules.end_of(job)):
+                self.say(owner, "SawCompletedJob", f"Saw completed job: {job['metadata']['name']}, condition: {how}")

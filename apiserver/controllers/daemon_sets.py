@@ -44,11 +44,22 @@ class DaemonSetController(RevisionKeeper):
         if not podrules.is_ending(owner):
             plan = situation.plan()
             await self.make(owner, [rules.pod_of(owner, node, hashed) for node in plan.make])
-            await self.delete(plan.delete)
+            for pod in plan.delete:
+                self._say_finished(owner, pod)
+            await self.delete(owner, plan.delete)
         pods = [pod for some in by_node.values() for pod in some]
         await self.forget_old(owner, {hashed, *map(rules.generation_hash, pods)})
         waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in pods)
         return float(situation.minimum) if waits and situation.minimum else None
+
+    def _say_finished(self, owner: Object, pod: Object) -> None:
+        phase = podrules.phase(pod)
+        if phase not in ("Failed", "Succeeded"):
+            return
+        metadata, is_failure = pod["metadata"], phase == "Failed"
+        where = f"daemon pod {metadata['namespace']}/{metadata['name']} on node {rules.node_of(pod)}"
+        text = f"Found {phase.lower()} {where}, will try to {'kill' if is_failure else 'delete'} it"
+        self.say(owner, f"{phase}DaemonPod", text, is_warning=is_failure)
 
 
 def _demands(node: Object) -> tuple[object, ...]:

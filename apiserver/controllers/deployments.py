@@ -81,10 +81,19 @@ class DeploymentController(PodOwner):
             await self._tell(deployment, collision=True)
             raise
         except errors.StatusError as exc:
-            await self._tell(deployment, failure=f'Failed to create new replica set "{name}": {exc}')
+            failure = f'Failed to create new replica set "{name}": {exc}'
+            await self._tell(deployment, failure=failure)
+            self.say(deployment, "ReplicaSetCreateError", failure, is_warning=True)
             raise
+        self._say_scaled(deployment, made, 0, rollouts.replicas(made))
         await self._tell(deployment, made=made)
         return made
+
+    def _say_scaled(self, deployment: Object, one: Object, before: int, after: int) -> None:
+        if before != after:
+            way, name = "up" if before < after else "down", one["metadata"]["name"]
+            text = f"Scaled {way} replica set {name} from {before} to {after}"
+            self.say(deployment, "ScalingReplicaSet", text)
 
     async def _mark(self, deployment: Object, new: Object, old: Sequence[Object]) -> Object | None:
         """Keep the revision and the annotations of the present replica set, and tell the revision."""
@@ -146,8 +155,9 @@ class DeploymentController(PodOwner):
                 present["spec"]["replicas"] = size
                 return before != (size, present["metadata"]["annotations"])
 
-            if size or one["metadata"]["name"] in sizes:
-                await self.client.change(REPLICA_SETS, one, resize)
+            is_meant = size or one["metadata"]["name"] in sizes
+            if is_meant and await self.client.change(REPLICA_SETS, one, resize) is not None:
+                self._say_scaled(deployment, one, rollouts.replicas(one), size)
 
     def _progress(self, deployment: Object, new: Object | None, old: Sequence[Object]) -> Progress:
         return Progress(deployment, new, old, self.desk.clock.now(), self.desk.now())

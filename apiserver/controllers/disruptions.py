@@ -12,7 +12,7 @@ from apiserver.controllers.places import (
     REPLICATION_CONTROLLERS,
     STATEFUL_SETS,
 )
-from registry.controllers import disruptions
+from registry.controllers import disruptions, events
 from registry.controllers import pods as podrules
 from registry.controllers.rollouts import replicas
 from registry.validation.label_selectors import selects
@@ -30,6 +30,7 @@ class DisruptionController(Controller):
     """Keeps the status of budgets."""
 
     name = "disruption-controller"
+    component = "controllermanager"
 
     def begin(self) -> None:
         self._budgets = self.follow(DISRUPTION_BUDGETS, key_of)
@@ -62,6 +63,9 @@ class DisruptionController(Controller):
             for pod in self._pods.in_namespace(namespace)
             if not podrules.is_finished(pod) and selects(selector, pod["metadata"].get("labels") or {})
         ]
+        if not members:
+            about = events.reference(budget, "policy/v1", "PodDisruptionBudget")
+            self.recorder.say(about, "NoPods", "No matching pods found")
         expected = await self._expected(namespace, members)
         now = self.desk.clock.now()
         status = disruptions.status(budget, members, expected, now=now, shown=self.desk.now())

@@ -6,7 +6,7 @@ from apiserver.controllers.client import key_of
 from apiserver.controllers.controller import NotYet
 from apiserver.controllers.places import JOBS, PODS
 from apiserver.controllers.pod_owners import PodOwner
-from registry.controllers import job_reports, jobs, ownership
+from registry.controllers import conditions, job_reports, jobs, ownership
 from storage.stored_object import Object
 
 _OURS = ("", "kubernetes.io/job-controller")
@@ -43,7 +43,7 @@ class JobController(PodOwner):
         if missing < 0:
             gone = jobs.surplus(found, -missing)
             await self._untrack(gone)
-            await self.delete(gone)
+            await self.delete(found.job, gone)
             if end is not None or jobs.is_suspended(found.job):
                 found.ending += len(gone)
         elif missing > 0 and not pause:
@@ -68,7 +68,25 @@ class JobController(PodOwner):
             and (present.get("status") or {}).get("uncountedTerminatedPods") != status["uncountedTerminatedPods"]
         ):
             raise NotYet  # somebody else has written the status: look at it again
-        await self.report(present, job_reports.settled(status, end, now=self.desk.now()))
+        settled = job_reports.settled(status, end, now=self.desk.now())
+        await self.report(present, settled)
+        self._say_news(job, settled, end)
+
+    def _say_news(self, job: Object, status: Object, end: jobs.Outcome | None) -> None:
+        """Tell of what the status says for the first time."""
+        before = job.get("status") or {}
+        was, is_now = (conditions.find(one, "Suspended") for one in (before, status))
+        if is_now is not None and is_now["status"] != (was or {"status": "False"})["status"]:
+            self.say(job, "Suspended" if is_now["status"] == "True" else "Resumed", is_now["message"])
+        if end is None or not jobs.is_over({"status": status}):
+            return
+        if end.kind == "Failed":
+            self.say(job, end.reason, end.message, is_warning=True)
+            return
+        if int(status.get("succeeded") or 0) > (job["spec"].get("completions") or int(status.get("succeeded") or 0)):
+            text = "Too many succeeded pods running after completion count reached"
+            self.say(job, "TooManySucceededPods", text, is_warning=True)
+        self.say(job, "Completed", "Job completed")
 
     async def _untrack(self, pods: Iterable[Object]) -> None:
         for pod in pods:

@@ -12,7 +12,9 @@ from apiserver.controllers.client import Place, key_of
 from apiserver.controllers.controller import Controller
 from apiserver.controllers.informers import Informer
 from apiserver.controllers.places import PODS
+from registry.controllers import events
 from registry.controllers import pods as podrules
+from registry.errors import StatusError
 from registry.validation.label_selectors import selects
 from storage.stored_object import Object
 
@@ -113,12 +115,40 @@ class PodOwner(Controller):
         namespace, done, size = owner["metadata"]["namespace"], 0, 1
         while done < len(pods):
             batch = pods[done : done + size]
-            await asyncio.gather(*(self.client.create(PODS, pod, namespace=namespace) for pod in batch))
+            await asyncio.gather(*(self._make_one(owner, pod, namespace) for pod in batch))
             done, size = done + size, size * 2
 
-    async def delete(self, pods: Sequence[Object]) -> None:
-        """Delete pods."""
-        await asyncio.gather(*(self.client.delete(PODS, pod) for pod in pods))
+    async def _make_one(self, owner: Object, pod: Object, namespace: str) -> None:
+        try:
+            made = await self.client.create(PODS, pod, namespace=namespace)
+        except StatusError as exc:
+            self.say(owner, *self.told("create", owner, pod, str(exc)), is_warning=True)
+            raise
+        self.say(owner, *self.told("create", owner, made, ""))
+
+    async def delete(self, owner: Object, pods: Sequence[Object]) -> None:
+        """Delete pods of an owner. Raises StatusError."""
+        await asyncio.gather(*(self._delete_one(owner, pod) for pod in pods))
+
+    async def _delete_one(self, owner: Object, pod: Object) -> None:
+        try:
+            was_there = await self.client.delete(PODS, pod)
+        except StatusError as exc:
+            self.say(owner, *self.told("delete", owner, pod, str(exc)), is_warning=True)
+            raise
+        if was_there:
+            self.say(owner, *self.told("delete", owner, pod, ""))
+
+    def say(self, owner: Object, reason: str, message: str, *, is_warning: bool = False) -> None:
+        """Tell people something about an owner, by an event."""
+        about = events.reference(owner, self.api_version, self.kind)
+        self.recorder.say(about, reason, message, is_warning=is_warning)
+
+    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+        """Reason and message of what was done to a pod, or was not."""
+        if failure:
+            return f"Failed{verb.title()}", f"Error {verb[:-1]}ing: {failure}"
+        return f"Successful{verb.title()}", f"{verb.title()}d pod: {pod['metadata']['name']}"
 
     async def report(self, owner: Object, status: Object) -> None:
         """Write a status, if it says anything new."""

@@ -44,7 +44,7 @@ class ReplicaSetController(PodOwner):
                 pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in range(missing)]
                 await self.make(owner, pods)
             elif missing < 0:
-                await self.delete(sorted(active, key=podrules.deletion_rank)[:-missing])
+                await self.delete(owner, sorted(active, key=podrules.deletion_rank)[:-missing])
         except StatusError as exc:
             return exc
         return None
@@ -54,7 +54,7 @@ class ReplicationControllerController(ReplicaSetController):
     """The same for the older kind, whose selector is a plain map."""
 
     name = "replicationcontroller-controller"
-    account = "replication-controller"
+    account = component = "replication-controller"
     place = REPLICATION_CONTROLLERS
     kind = "ReplicationController"
 

@@ -5,7 +5,7 @@ from apiserver.controllers.revision_keeper import RevisionKeeper
 from registry.controllers import pods as podrules
 from registry.controllers import stateful_sets as rules
 from registry.controllers.stateful_sets import Situation
-from registry.errors import AlreadyExists
+from registry.errors import AlreadyExists, StatusError
 from storage.stored_object import Object
 
 
@@ -36,15 +36,29 @@ class StatefulSetController(RevisionKeeper):
         return float(owner["spec"].get("minReadySeconds") or 0) if waits else None
 
     async def _carry_out(self, owner: Object, plan: rules.Plan, revisions: dict[str, Object]) -> None:
-        namespace = owner["metadata"]["namespace"]
         for number, revision in plan.make.items():
+            pod = rules.pod_of(owner, number, revisions[revision])
             for claim in rules.claims(owner, number).values():
-                await self._ensure_claim(claim, namespace)
-            await self.make(owner, [rules.pod_of(owner, number, revisions[revision])])
-        await self.delete(plan.delete)
+                await self._ensure_claim(owner, pod, claim)
+            await self.make(owner, [pod])
+        await self.delete(owner, plan.delete)
 
-    async def _ensure_claim(self, claim: Object, namespace: str) -> None:
+    async def _ensure_claim(self, owner: Object, pod: Object, claim: Object) -> None:
+        namespace = owner["metadata"]["namespace"]
+        whose = f"Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"
+        name = claim["metadata"]["name"]
         try:
             await self.client.create(PERSISTENT_VOLUME_CLAIMS, claim, namespace=namespace)
         except AlreadyExists:
             return
+        except StatusError as exc:
+            text = f"Create Claim {name} for {whose} failed error: {exc}"
+            self.say(owner, "FailedCreate", text, is_warning=True)
+            raise
+        self.say(owner, "SuccessfulCreate", f"Create Claim {name} {whose} success")
+
+    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+        done = f"{verb.title()} Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"
+        if failure:
+            return f"Failed{verb.title()}", f"{done} failed error: {failure}"
+        return f"Successful{verb.title()}", f"{done} successful"

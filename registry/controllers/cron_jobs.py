@@ -12,8 +12,13 @@ _SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
 def is_over(job: Object) -> bool:
+    return bool(end_of(job))
+
+
+def end_of(job: Object) -> str:
+    """The condition that a job has ended with."""
     status = job.get("status") or {}
-    return conditions.is_true(status, "Complete") or conditions.is_true(status, "Failed")
+    return next((kind for kind in ("Complete", "Failed") if conditions.is_true(status, kind)), "")
 
 
 def reference(job: Object) -> Object:

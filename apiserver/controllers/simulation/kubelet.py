@@ -1,12 +1,14 @@
 """The kubelet of nodes that are not there: pods start, run, end and go, by the rules in their annotations."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from apiserver.controllers.client import key_of
 from apiserver.controllers.controller import Controller, Desk
 from apiserver.controllers.places import NODES, PODS
-from registry.controllers import nodes
+from registry.controllers import events, nodes, pod_events
 from registry.controllers import pods as podrules
+from registry.controllers.pod_events import PodEvent
 from registry.controllers.pod_phases import Life, rules_of
 from storage.stored_object import Object
 
@@ -15,6 +17,7 @@ class Kubelet(Controller):
     """Of all simulated nodes."""
 
     name = "simulated-kubelet"
+    component = "kubelet"
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -64,7 +67,14 @@ class Kubelet(Controller):
 
         if status != pod.get("status"):
             await self.client.change(PODS.part("status"), pod, tell)
+            self._say(pod, pod_events.between(pod, pod.get("status") or {}, status))
         return life.next_look
+
+    def _say(self, pod: Object, news: Sequence[PodEvent]) -> None:
+        node = pod["spec"]["nodeName"]
+        for one in news:
+            about = events.reference(pod, "v1", "Pod", one.field_path)
+            self.recorder.say(about, one.reason, one.message, is_warning=one.is_warning, host=node)
 
     def _age(self, pod: Object, since: dict[str, float]) -> float:
         now = self.desk.clock.monotonic()
@@ -95,6 +105,8 @@ class Kubelet(Controller):
 
     async def _end(self, pod: Object) -> float | None:
         grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
+        if pod["metadata"]["uid"] not in self._ending:
+            self._say(pod, pod_events.ending(pod))
         left = min(rules_of(pod).stop, grace) - self._age(pod, self._ending)
         if left > 0:
             return left

@@ -7,8 +7,8 @@ from apiserver.controllers.client import key_of
 from apiserver.controllers.controller import Controller, Desk
 from apiserver.controllers.places import NODES, PODS
 from registry import errors
+from registry.controllers import events, scheduling
 from registry.controllers import pods as podrules
-from registry.controllers import scheduling
 from registry.core import pod_conditions
 from storage.stored_object import Object
 
@@ -26,6 +26,7 @@ class Scheduler(Controller):
     """Binds pods."""
 
     name = "simulated-scheduler"
+    component = _NAME
     workers = 1
 
     def __init__(self, desk: Desk) -> None:
@@ -86,8 +87,17 @@ class Scheduler(Controller):
             on.pop(key_of(pod), None)
             if await self.client.get(PODS, key_of(pod)) is not None:
                 raise
+            return
+        text = f"Successfully assigned {metadata['namespace']}/{metadata['name']} to {node}"
+        self._say(pod, "Scheduled", text, action="Binding")
+
+    def _say(self, pod: Object, reason: str, text: str, *, action: str, is_warning: bool = False) -> None:
+        about = events.reference(pod, "v1", "Pod")
+        self.recorder.say(about, reason, text, is_warning=is_warning, host=_NAME, action=action)
 
     async def _tell(self, pod: Object, why: str) -> None:
+        self._say(pod, "FailedScheduling", why, action="Scheduling", is_warning=True)
+
         def tell(present: Object) -> bool:
             condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why}
             before = present.get("status") or {}
