@@ -9,9 +9,10 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Protocol
 
 import aiohttp
@@ -60,6 +61,8 @@ class Backends:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._session: aiohttp.ClientSession | None = None
+        self._kubelets: dict[bool, ssl.SSLContext] = {}
+        """By whether a kubelet has to prove who it is; none until one is asked."""
 
     async def close(self) -> None:
         """End every connection."""
@@ -124,33 +127,42 @@ class Backends:
             )
         return self._session
 
+    def renew(self) -> None:
+        """Show kubelets, and believe of them, what the files have now. Raises OSError, and changes nothing."""
+        verified, unverified = self._of_kubelet(is_verified=True), self._of_kubelet(is_verified=False)
+        self._kubelets = {True: verified, False: unverified}
+
     def _tls(self, location: Location) -> ssl.SSLContext | None:
         if location.scheme != "https":
             return None
         if not location.is_kubelet:
             return self._of_anybody
-        return self._of_kubelets if location.is_verified else self._of_any_kubelet
+        if not self._kubelets:
+            self.renew()
+        return self._kubelets[location.is_verified]
 
     @cached_property
     def _of_anybody(self) -> ssl.SSLContext:
         """Pods and services: nobody knows who signs their certificates."""
         return _unverified()
 
-    @cached_property
-    def _of_any_kubelet(self) -> ssl.SSLContext:
-        return self._with_certificate(_unverified())
-
-    @cached_property
-    def _of_kubelets(self) -> ssl.SSLContext:
-        authority = self._settings.kubelet_certificate_authority
-        context = _unverified() if authority is None else ssl.create_default_context(cafile=authority)
-        return self._with_certificate(context)
-
-    def _with_certificate(self, context: ssl.SSLContext) -> ssl.SSLContext:
+    def _of_kubelet(self, *, is_verified: bool) -> ssl.SSLContext:
         settings = self._settings
+        authority = settings.kubelet_certificate_authority if is_verified else None
+        context = _unverified() if authority is None else ssl.create_default_context(cafile=authority)
         if settings.kubelet_client_certificate is not None:
             context.load_cert_chain(settings.kubelet_client_certificate, settings.kubelet_client_key)
         return context
+
+
+def kubelet_files(settings: Settings) -> Sequence[Path]:
+    """What the TLS of connections to kubelets is made of."""
+    given = (
+        settings.kubelet_client_certificate,
+        settings.kubelet_client_key,
+        settings.kubelet_certificate_authority,
+    )
+    return list(filter(None, given))
 
 
 def _unverified() -> ssl.SSLContext:

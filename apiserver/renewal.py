@@ -7,8 +7,10 @@ as it was, is logged, and is tried again.
 
 import asyncio
 import logging
+from collections.abc import Iterator
 
 from apiserver import access, certificates, kubeconfig, reloading, tls
+from apiserver.backends import Backends, kubelet_files
 from apiserver.certificates import Pki
 from apiserver.certified_users import CertifiedUsers
 from apiserver.reloading import Contents, Reloaded, Reloading
@@ -32,6 +34,17 @@ def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certif
         write_kubeconfig(settings, pki, url)
 
     return Reloaded("certificates", paths, take_over, reloading.read(paths))
+
+
+def reloaded_for_kubelets(settings: Settings, backends: Backends) -> Iterator[Reloaded]:
+    """What kubelets are shown, and who is believed to be one. Raises OSError."""
+    if not (paths := kubelet_files(settings)):
+        return
+
+    async def take_over(_contents: Contents) -> None:
+        backends.renew()
+
+    yield Reloaded("certificates for kubelets", paths, take_over, reloading.read(paths))
 
 
 def write_kubeconfig(settings: Settings, pki: Pki, url: str) -> None:

@@ -164,7 +164,8 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
         url = f"https://{tls.local_address(settings)}:{secure.port}"
         renewal.write_kubeconfig(settings, pki, url)
         certificates_in_use = renewal.reloaded(settings, pki, url, serving, parts.access.certified)
-        files = Reloading([certificates_in_use, *parts.access.reloaded], clock.patience)
+        for_kubelets = renewal.reloaded_for_kubelets(settings, parts.backends)
+        files = Reloading([certificates_in_use, *for_kubelets, *parts.access.reloaded], clock.patience)
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
         tasks.spawn(files.run(), name="reload files")

@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from multidict import CIMultiDict
 
-from apiserver import server
+from apiserver import renewal, server
+from apiserver.backends import Backends, Unreachable
 from apiserver.reloading import PAUSE, Contents, Reloaded, Reloading
 from apiserver.server import Server
 from apiserver.settings import Settings
+from registry.locations import Location, Passage
 from storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer, running, trusting
+from tests.apiserver.webhook_servers import webhook
 from tests.storage.kv.certificates import Authority, CertificateFiles
 
 PODS = "/api/v1/pods"
@@ -339,3 +344,34 @@ async def test_extension_servers_are_told_whom_to_believe(tmp_path: Path) -> Non
         answer = await ask(server.secure.port, path, tls=trusting(server), headers=bearer(server.pki.admin_token))
 
     assert answer.json["data"] == {"client-ca-file": authority.file.read_text()}
+
+
+async def test_kubelets_are_shown_a_certificate_that_was_renewed(tmp_path: Path) -> None:
+    known = Authority(tmp_path, "known")
+    shown = Authority(tmp_path, "strange").issue("us")
+    settings = Settings(data_dir=tmp_path, kubelet_client_certificate=shown.certificate, kubelet_client_key=shown.key)
+
+    async def answer(_request: web.BaseRequest) -> web.Response:
+        return web.Response(text="ok")
+
+    backends = Backends(settings)
+    (files,) = renewal.reloaded_for_kubelets(settings, backends)
+    async with webhook(known, answer, wants_certificate=True) as url:
+        location = Location(passage=Passage.PROXY, scheme="https", host=LOOPBACK, is_kubelet=True)
+
+        async def reached() -> bool:
+            try:
+                async with backends.request(location, "GET", url, headers=CIMultiDict()) as answered:
+                    return await answered.text() == "ok"
+            except Unreachable:
+                return False
+
+        before = await reached()
+        renewed = known.issue("us anew")
+        shown.certificate.write_bytes(renewed.certificate.read_bytes())
+        shown.key.write_bytes(renewed.key.read_bytes())
+        await files.check()
+        after = await reached()
+        await backends.close()
+
+    assert (before, after) == (False, True)
