@@ -14,6 +14,7 @@ from apiserver.controllers.garbage_collector import GarbageCollector
 from apiserver.controllers.jobs import JobController
 from apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
 from apiserver.controllers.namespaces import NamespaceController
+from apiserver.controllers.pod_garbage import PodGarbageCollector
 from apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
 from apiserver.controllers.resource_quotas import ResourceQuotaController
 from apiserver.controllers.stateful_sets import StatefulSetController
@@ -32,6 +33,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         GarbageCollector,
         JobController,
         NamespaceController,
+        PodGarbageCollector,
         ReplicaSetController,
         ReplicationControllerController,
         ResourceQuotaController,

@@ -16,6 +16,7 @@ ALL = (
     "garbage-collector-controller",
     "job-controller",
     "namespace-controller",
+    "pod-garbage-collector-controller",
     "replicaset-controller",
     "replicationcontroller-controller",
     "resourcequota-controller",
