@@ -194,7 +194,11 @@ class StorageFactory:
         return {
             "storages": self._statistics_of_storages(),
             "backends": {
-                backend.name: {"leases": backend.leases.statistics(), "compactor": backend.compactor.statistics()}
+                backend.name: {
+                    "kv": backend.kv.statistics(),
+                    "leases": backend.leases.statistics(),
+                    "compactor": backend.compactor.statistics(),
+                }
                 for backend in self._backends.values()
             },
             "encryption": self._encryption.statistics() if self._encryption is not None else {},

@@ -28,6 +28,7 @@ from storage.stored_object import Object, StoredObject
 
 _BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 _LABELS = ("group", "operation", "resource")
+_RESOURCE = ("group", "resource")
 
 
 class Latencies:
@@ -35,13 +36,23 @@ class Latencies:
 
     def __init__(self) -> None:
         self._requests = measures.counter("etcd_requests_total", "Requests to storage.", labels=_LABELS)
+        self._lists = measures.counter("apiserver_storage_list_total", "Lists of storage.", labels=_RESOURCE)
+        self._returned = measures.counter(
+            "apiserver_storage_list_returned_objects_total", "Objects in lists of storage.", labels=_RESOURCE
+        )
         self._durations = measures.histogram(
             "etcd_request_duration_seconds", "How long requests to storage took.", labels=_LABELS, bounds=_BOUNDS
         )
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        return self._requests, self._durations
+        return self._requests, self._durations, self._lists, self._returned
+
+    def listed(self, resource: Resource, objects: int) -> None:
+        """A list has brought so many objects."""
+        labels = resource.group, resource.resource
+        self._lists.of(*labels).add()
+        self._returned.of(*labels).add(objects)
 
     def record(self, resource: Resource, operation: str, seconds: float) -> None:
         """A request is over."""
@@ -73,7 +84,9 @@ class MeasuredOrigin:
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         with self._timed("list"):
-            return await self._origin.get_list(key, options)
+            listed = await self._origin.get_list(key, options)
+        self._latencies.listed(self._resource, len(listed.items))
+        return listed
 
     async def guaranteed_update(
         self,

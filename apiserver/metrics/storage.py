@@ -27,6 +27,9 @@ _OF_CACHES = (
     _Told("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
     _Told("apiserver_resource_size_estimate_bytes", "Bytes of the objects in storage.", "bytes", is_counter=False),
     _Told("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
+    _Told("watch_cache_capacity_increase_total", "Times that a watch cache has grown.", "window.increases"),
+    _Told("watch_cache_capacity_decrease_total", "Times that a watch cache has shrunk.", "window.decreases"),
+    _Told("apiserver_cache_list_returned_objects_total", "Objects in lists out of a watch cache.", "lists.returned"),
     _Told("apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False),
     _Told("apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"),
     _Told("apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"),
@@ -45,17 +48,53 @@ _OF_CACHES = (
 )
 
 
+_OF_LISTS = (
+    ("apiserver_cache_list_total", "Lists that a watch cache has answered.", "lists.count"),
+    (
+        "apiserver_cache_list_fetched_objects_total",
+        "Objects that a watch cache has looked at for lists.",
+        "lists.fetched",
+    ),
+)
+
+
 def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]:
     """What the statistics of a StorageFactory tell now."""
-    storages: Mapping[str, Mapping[str, Any]] = statistics()["storages"]
+    told = statistics()
+    storages: Mapping[str, Mapping[str, Any]] = told["storages"]
+    yield _sizes(told["backends"])
+    yield from (_lists(*one, storages) for one in _OF_LISTS)
     objects = measures.gauge(
         "apiserver_storage_objects", "Objects in storage.", labels=("resource",), stability=Stability.STABLE
     )
     for name, count in _values("objects", storages):
         objects.of(name).add(count)
     yield objects
-    yield from (_family(told, storages) for told in _OF_CACHES)
+    yield from (_family(one, storages) for one in _OF_CACHES)
     yield _consistent_reads(storages)
+
+
+def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    """By kube-apiserver's names: the main storage is etcd-0, those of overrides come after it."""
+    family = measures.gauge(
+        "apiserver_storage_size_bytes",
+        "Bytes that storage takes.",
+        labels=("storage_cluster_id",),
+        stability=Stability.STABLE,
+    )
+    for number, told in enumerate(backends.values()):
+        if "bytes" in told["kv"]:
+            family.of(f"etcd-{number}").set(told["kv"]["bytes"])
+    return family
+
+
+def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    """Of lists that no index has narrowed."""
+    family = measures.counter(name, documentation, labels=("group", "index", "resource"))
+    for of_storage, value in _values(path, storages):
+        resource, _, group = of_storage.partition(".")
+        family.of(group, "", resource).add(value)
+    return family
 
 
 def _family(told: _Told, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:

@@ -93,6 +93,7 @@ class Cacher:
             clock=clock,
             tasks=tasks,
         )
+        self._lists = self._listed_from = self._listed = 0
         self._is_started = False
         self._has_ended = False
         self._is_closed = False
@@ -157,7 +158,11 @@ class Cacher:
         if present is None:
             return await self._freshness.list_at_origin(key, options)
         objects, revision = present
-        return await page_of(objects, revision, key=key, options=options, clock=self._clock)
+        page = await page_of(objects, revision, key=key, options=options, clock=self._clock)
+        self._lists += 1
+        self._listed_from += len(objects)
+        self._listed += len(page.items)
+        return page
 
     async def count(self) -> int:
         if self._start() and await self._freshness.suffices(0):
@@ -193,6 +198,7 @@ class Cacher:
     def statistics(self) -> Mapping[str, Any]:
         return {
             "ready": self._gate.is_open,
+            "lists": {"count": self._lists, "fetched": self._listed_from, "returned": self._listed},
             **self._cache.statistics(),
             "reflector": self._reflector.statistics(),
             "reads": self._freshness.statistics(),

@@ -33,6 +33,7 @@ class Window:
         self._changes: deque[Change] = deque()
         self._capacity = SMALLEST
         self._floor = 0
+        self._increases = self._decreases = 0
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -62,13 +63,21 @@ class Window:
         return itertools.islice(self._changes, first, None)
 
     def statistics(self) -> Mapping[str, int]:
-        return {"length": len(self._changes), "capacity": self._capacity, "floor": self._floor}
+        return {
+            "length": len(self._changes),
+            "capacity": self._capacity,
+            "floor": self._floor,
+            "increases": self._increases,
+            "decreases": self._decreases,
+        }
 
     def _make_room(self, now: float) -> None:
-        changes = self._changes
+        changes, before = self._changes, self._capacity
         if now - changes[0].at < FRESH_SECONDS:
             self._capacity = min(2 * self._capacity, LARGEST)
         elif now - changes[-(self._capacity // 4)].at > FRESH_SECONDS:
             self._capacity = max(self._capacity // 2, SMALLEST)
+        self._increases += self._capacity > before
+        self._decreases += self._capacity < before
         while len(changes) >= self._capacity:
             self._floor = changes.popleft().revision

@@ -12,10 +12,10 @@ Must hold, on every engine:
 - Reads without a revision are linearizable.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -113,6 +113,10 @@ class KV(Protocol):
     @property
     def has_reliable_progress(self) -> bool:
         """Whether a progress batch really means that nothing older is still to come (etcd: 3.4.25, 3.5.8 and later)."""
+        ...
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Counters and sizes, for metrics and for people. `bytes`: of everything that is kept, where that is known."""
         ...
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:

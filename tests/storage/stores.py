@@ -1,7 +1,8 @@
 """Stores of WIDGETS for tests, and a kv engine that can be interfered with."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from storage.clock import Clock, ManualClock
 from storage.codec import MSGPACK, Codec
@@ -59,6 +60,9 @@ class Interfered:
     @property
     def has_reliable_progress(self) -> bool:
         return self._kv.has_reliable_progress
+
+    def statistics(self) -> Mapping[str, Any]:
+        return self._kv.statistics()
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
         self.gets += 1

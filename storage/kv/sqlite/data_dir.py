@@ -53,6 +53,12 @@ class DataDir:
     def database(self) -> Path:
         return self.path / _DATABASE_NAME
 
+    @property
+    def size(self) -> int:
+        """The bytes of the database and of its log."""
+        files = (self.database, self.database.with_name(f"{_DATABASE_NAME}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def create_database_file(self) -> None:
         """Make an empty database file that only its owner may read, if there is none; SQLite's other files follow it.
 

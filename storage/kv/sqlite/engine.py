@@ -187,6 +187,7 @@ class SqliteKV:
         """Counters and sizes, for metrics and for people."""
         return {
             "revision": self._feed.revision,
+            "bytes": self._data_dir.size,
             "watches": len(self._feed),
             "queued_batches": self._feed.backlog,
             **self._writer.statistics(),
