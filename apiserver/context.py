@@ -2,14 +2,15 @@
 
 A filter takes the next handler and returns a handler; what it finds out it hands on as a new context. Nothing is
 hidden in context variables or on the request. Must hold: a context never changes; a filter that is not there
-costs nothing. (A NamedTuple: four are made for each request, in half of the time that frozen dataclasses take.)
+costs nothing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aiohttp import web
+from msgspec import Struct
 
 from apiserver.request_info import UNRESOLVED, RequestInfo
 from apiserver.urls import NO_QUERY, Query
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 NO_NOTES: Mapping[str, str] = MappingProxyType({})
 
 
-class RequestContext(NamedTuple):
+class RequestContext(Struct, frozen=True):
     """What is known of a request. Filters fill it in the order of app.py.
 
     received, deadline: on the clock's monotonic scale; a deadline of 0 is none.

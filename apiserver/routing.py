@@ -4,7 +4,7 @@ A path is served by the handler of exactly that path, or else by the one with th
 method and no API. Must hold: a path that nothing serves is answered with kube-apiserver's plain 404.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from aiohttp import web
 
@@ -19,15 +19,17 @@ class Routes:
         self._exact = exact
         self._prefixes = sorted(prefixes.items(), key=lambda route: len(route[0]), reverse=True)
 
-    async def dispatch(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    def dispatch(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         """Answer by the handler of the path."""
         handler = self._exact.get(context.path) or self._below(context.path)
-        if handler is None:
-            return responses.not_found(context)
-        return await handler(request, context)
+        return handler(request, context)
 
-    def _below(self, path: str) -> Handler | None:
+    def _below(self, path: str) -> Handler:
         for prefix, handler in self._prefixes:
             if path.startswith(prefix):
                 return handler
-        return None
+        return _nowhere
+
+
+async def _nowhere(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    return responses.not_found(context)

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from apiserver.endpoints.remote_versions import RemoteVersion
+from apiserver.handlers import verbs
 from apiserver.handlers.served import Served
-from apiserver.handlers.verbs import offers, verbs_of
 from registry.names import GroupVersionKind
 
 Document = dict[str, Any]
@@ -92,7 +92,7 @@ def _ordered(paths: Mapping[str, Served[Any]]) -> list[str]:
 
 def _verbs(served: Served[Any]) -> list[str]:
     """What can be done, in the order in which it is told."""
-    offered = verbs_of(served)
+    offered = [verb for verb in verbs.IN_ORDER if verb in served.verbs]
     if not served.kind.is_custom or served.subresource:
         return offered
     return [verb for verb in _CUSTOM_VERBS if not (served.kind.is_ending and verb in _MAKING)]
@@ -119,7 +119,7 @@ def _own_facts(served: Served[Any]) -> Document:
         facts["shortNames"] = list(kind.short_names)
     if kind.categories:
         facts["categories"] = list(kind.categories)
-    if not offers(served, "watch"):
+    if "watch" not in served.verbs:
         return facts
     stored = kind.stored_as or kind
     facts["storageVersionHash"] = _hash(GroupVersionKind(stored.group, stored.hub_version, stored.kind))

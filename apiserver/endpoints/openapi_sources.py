@@ -83,7 +83,7 @@ def _resource(path: str, served: Served[Any], types: Catalog) -> Resource:
         is_namespaced=served.kind.is_namespaced,
         object_kind=kind,
         definition=_definition(served, types),
-        verbs=frozenset(verbs.verbs_of(served)),
+        verbs=served.verbs & frozenset(verbs.IN_ORDER),
         returns_deleted_object=served.kind.returns_deleted_object
         and (served.kind.group, served.kind.plural) not in _TOLD_OTHERWISE,
     )

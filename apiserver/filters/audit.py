@@ -9,6 +9,7 @@ import asyncio
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.auditing.auditor import Auditor
@@ -53,7 +54,7 @@ def with_audit(handler: Handler, *, auditor: Auditor) -> Handler:
             why = f"Internal Server Error: {quote(request.raw_path)}: failed to store audit event\n"
             return responses.text(context, why, status=500)
         try:
-            response = await handler(request, context._replace(trail=trail))
+            response = await handler(request, replace(context, trail=trail))
         except BaseException as failure:
             await _failed(trail, failure, context, auditor)
             raise

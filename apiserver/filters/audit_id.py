@@ -21,9 +21,9 @@ _random = random.Random()  # noqa: S311 - ids tell requests apart, they are no s
 def entry(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     """The chain as aiohttp calls it."""
 
-    async def begin(request: web.BaseRequest) -> web.StreamResponse:
+    def begin(request: web.BaseRequest) -> Awaitable[web.StreamResponse]:
         audit_id = request.headers.get(HEADER) or new_id()
-        return await handler(request, RequestContext(audit_id, clock.monotonic(), Warnings()))
+        return handler(request, RequestContext(audit_id, clock.monotonic(), Warnings()))
 
     return begin
 

@@ -11,6 +11,7 @@ import logging
 from ipaddress import ip_address
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
 from apiserver.access import Access
 from apiserver.client_certificates import ClientCertificate, Untrusted
@@ -49,14 +50,14 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
             raise
         if found is not None:
             user = found.user
-            context = context._replace(notes=found.annotations)
+            context = replace(context, notes=found.annotations)
         if user is None and access.allows_anonymous(context.path):
             user = ANONYMOUS
         if user is None:
             metrics.unauthenticated(clock.monotonic() - began, is_error=False)
             raise errors.Unauthorized
         metrics.authenticated(user, clock.monotonic() - began)
-        return await handler(request, context._replace(user=user))
+        return await handler(request, replace(context, user=user))
 
     return authenticated
 
@@ -67,7 +68,7 @@ def with_unsecured_user(handler: Handler) -> Handler:
     async def trusted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if hdrs.ORIGIN in request.headers or not _is_loopback(request.headers.get(hdrs.HOST, "")):
             raise errors.Forbidden(None, "", why="the insecure port serves clients on this machine only")
-        return await handler(request, context._replace(user=_UNSECURED))
+        return await handler(request, replace(context, user=_UNSECURED))
 
     return trusted
 

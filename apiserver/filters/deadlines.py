@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
 from apiserver.context import Handler, RequestContext
 from apiserver.urls import Query
@@ -56,7 +57,7 @@ class Deadlines:
             deadline = context.received + self._timeout_of(context.query)
             running = self._enter(deadline)
             try:
-                return await handler(request, context._replace(deadline=deadline))
+                return await handler(request, replace(context, deadline=deadline))
             except asyncio.CancelledError:
                 if running.is_expired and running.task.uncancel() == 0:
                     on_expired(context)

@@ -8,6 +8,7 @@ does the refusal.
 from collections.abc import Callable
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
@@ -48,7 +49,7 @@ def with_fairness(
         lane = fairness.lane_of(
             context.user, Asked(verb, path, info.group, info.namespace, info.resource, info.subresource)
         )
-        context = context._replace(flow=lane.flow)
+        context = replace(context, flow=lane.flow)
         work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
         now = clock.monotonic()
         ticket = Ticket(lane, work, now, context)
@@ -80,7 +81,7 @@ def with_fairness(
         selectors = context.query.get("fieldSelector")
         closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
         try:
-            return await handler(request, context._replace(on_started=begun))
+            return await handler(request, replace(context, on_started=begun))
         finally:
             closed()
             begun()

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.context import Handler, RequestContext, SinkOf
@@ -42,7 +43,7 @@ class FaultFilter:
             met = list(self._faults.of_request(context.info, context.user.name))
             for active in met:
                 watch_faults.log(active, context)
-            context = context._replace(fault=", ".join(active.mark for active in met))
+            context = replace(context, fault=", ".join(active.mark for active in met))
             failure = await self._before(request, context, met)
             if failure is not None:
                 return responses.error(request, context, failure)
@@ -74,7 +75,7 @@ class FaultFilter:
             handler = partial(stale.get, served=self._served, version=version)
         async with AsyncExitStack() as stack:
             if context.info.verb == "watch":
-                context = context._replace(sink_of=self._sinks(context, stack))
+                context = replace(context, sink_of=self._sinks(context, stack))
             try:
                 return await handler(request, context)
             except StatusError as failure:

@@ -6,10 +6,11 @@ Must hold: who asks is authenticated before, and may impersonate all that is wan
 of the headers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from urllib.parse import unquote
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
@@ -33,12 +34,13 @@ def with_impersonation(
 ) -> Handler:
     """Go on as the user that is wanted, or answer 400 or 403."""
 
-    async def impersonating(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    def impersonating(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         for name, _ in request.raw_headers:
             if name[:12].lower() == _PREFIX:
-                break
-        else:
-            return await handler(request, context)
+                return _as_wanted(request, context)
+        return handler(request, context)
+
+    async def _as_wanted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         wanted = _wanted(request)
         if wanted is None:
             return await handler(request, context)
@@ -53,7 +55,7 @@ def with_impersonation(
         metrics.impersonated(found.constraint, clock.monotonic() - began)
         if context.trail is not None:
             context.trail.impersonated = found
-        return await handler(request, context._replace(user=found.user))
+        return await handler(request, replace(context, user=found.user))
 
     return impersonating
 

@@ -1,27 +1,52 @@
-"""Request info: the request target is decoded and read once, for everything that comes after."""
+"""Request info: the request target is decoded and read once, for everything that comes after.
+
+Clients ask for the same few targets again and again: the latest readings are kept, of those that are not long.
+"""
+
+from collections.abc import Awaitable
+from functools import lru_cache
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from apiserver import request_info, responses, urls
 from apiserver.context import Handler, RequestContext
 from registry.quoting import quote
 
+_MOST_KEPT = 1024
+_LONGEST_KEPT = 256
+
 
 def with_request_info(handler: Handler) -> Handler:
     """Put path, query and RequestInfo into the context."""
 
-    async def resolved(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    def resolved(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         raw = request.raw_path
         try:
-            path, query = urls.parse(raw)
-            info = request_info.resolve(request.method, path, query)
+            path, query, info = (_remembered if len(raw) <= _LONGEST_KEPT else _read)(request.method, raw)
         except urls.Malformed:
-            response = responses.raw(context, b"400 Bad Request", status=400, content_type=responses.TEXT)
-            response.force_close()
-            return response
+            return _malformed(context)
         except request_info.Unreadable:
-            why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {raw}"
-            return responses.text(context, f"Internal Server Error: {quote(raw)}: {why}\n", status=500)
-        return await handler(request, context._replace(path=path, query=query, info=info))
+            return _unreadable(context, raw)
+        return handler(request, replace(context, path=path, query=query, info=info))
 
     return resolved
+
+
+async def _malformed(context: RequestContext) -> web.StreamResponse:
+    response = responses.raw(context, b"400 Bad Request", status=400, content_type=responses.TEXT)
+    response.force_close()
+    return response
+
+
+async def _unreadable(context: RequestContext, raw: str) -> web.StreamResponse:
+    why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {raw}"
+    return responses.text(context, f"Internal Server Error: {quote(raw)}: {why}\n", status=500)
+
+
+def _read(method: str, raw: str) -> tuple[str, urls.Query, request_info.RequestInfo]:
+    path, query = urls.parse(raw)
+    return path, query, request_info.resolve(method, path, query)
+
+
+_remembered = lru_cache(maxsize=_MOST_KEPT)(_read)

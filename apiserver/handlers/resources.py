@@ -14,7 +14,7 @@ from apiserver import responses
 from apiserver.backends import Backends
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
-from apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, verbs, watch
+from apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
 from apiserver.handlers.patch_types import patch_type
 from apiserver.handlers.served import Served, ServedPaths
 from apiserver.metrics.requests import RequestMetrics
@@ -66,29 +66,29 @@ class Resources:
             "deletecollection": delete_collection.handle,
         }
 
-    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    def handle(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         """Answer by the handler of the verb."""
         info = context.info
         path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         served = self._served.get((info.group, info.version, path))
-        if served is None or (len(info.parts) > _LONGEST and not verbs.takes_paths(served)):
+        if served is None or (len(info.parts) > _LONGEST and not (served.connects and served.storage.takes_paths)):
             return self._missing(context)
         if served.kind.is_custom:
-            return await self._handle_custom(request, context, served)
+            return self._handle_custom(request, context, served)
         _check_scope(info, served)
-        if verbs.connects(served):
-            return await self._handle_connection(request, context, served)
+        if served.connects:
+            return self._handle_connection(request, context, served)
         _check_route(request.method, info)
         handle = self._handlers.get(info.verb)
-        is_offered = verbs.offers(served, info.verb)
-        if handle is None or not (is_offered or (info.verb == "watch" and verbs.offers(served, "list"))):
+        is_offered = info.verb in served.verbs
+        if handle is None or not (is_offered or (info.verb == "watch" and "list" in served.verbs)):
             raise errors.RouteMethodNotAllowed
         if served.kind.deprecation:
             context.warnings.add(served.kind.deprecation)
             context.annotate(_DEPRECATED, "true")
         if not is_offered:
             raise errors.MethodNotSupported(served.resource, info.verb)
-        return await handle(request, context, served)
+        return handle(request, context, served)
 
     async def _handle_connection(
         self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
@@ -120,7 +120,7 @@ class Resources:
             raise errors.BadRequest("name must be provided")
         return await handle(request, context, served)
 
-    def _missing(self, context: RequestContext) -> web.StreamResponse:
+    async def _missing(self, context: RequestContext) -> web.StreamResponse:
         """Within a known group a Status, elsewhere a text."""
         info = context.info
         custom = self._served.get((info.group, info.version, info.resource)) if info.subresource else None
@@ -148,10 +148,10 @@ def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
         if info.namespace and not is_itself:
             raise errors.RouteNotFound
     elif not info.namespace and info.verb not in _ACROSS_NAMESPACES:
-        raise errors.RouteMethodNotAllowed if verbs.offers(served, "list") and not info.name else errors.RouteNotFound
+        raise errors.RouteMethodNotAllowed if "list" in served.verbs and not info.name else errors.RouteNotFound
     elif not info.namespace and len(info.parts) > 1:
         raise errors.RouteNotFound
-    if len(info.parts) > 1 and not info.subresource and not any(verbs.offers(served, verb) for verb in _OF_ONE):
+    if len(info.parts) > 1 and not info.subresource and served.verbs.isdisjoint(_OF_ONE):
         raise errors.RouteNotFound
 
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from apiserver import negotiation
+from apiserver.handlers import verbs
 from apiserver.serializers import protobuf
 from registry.customresources import versions
 from registry.customresources.definition import Definition
@@ -43,6 +44,16 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
     view: View
     types: Catalog
     clock: Clock
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """What it offers."""
+        return verbs.offered(self.storage, is_subresource=bool(self.subresource))
+
+    @cached_property
+    def connects(self) -> bool:
+        """Whether it leads on to somewhere else."""
+        return verbs.connects(self.storage)
 
     @cached_property
     def type(self) -> ObjectType | CustomType:

@@ -1,12 +1,12 @@
 """Verbs: what a resource offers, by the registry's contracts that its storage fulfils.
 
-The one place that knows which methods a verb needs: discovery lists it, requests are checked against it.
+The one place that knows which methods a verb needs. Pure: what it says of a storage never changes.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from apiserver.handlers.served import Served
+from registry.rest import RESTStorage
 
 _METHODS: Mapping[str, tuple[str, ...]] = {
     "create": ("create",),
@@ -20,26 +20,19 @@ _METHODS: Mapping[str, tuple[str, ...]] = {
 }
 _OF_SUBRESOURCES = frozenset({"create", "get", "patch", "update"})
 
+IN_ORDER = tuple(_METHODS)
+"""The verbs that discovery tells of, in its order."""
 
-def connects(served: Served[Any]) -> bool:
+
+def connects(storage: RESTStorage) -> bool:
     """Whether it leads on to somewhere else."""
-    return hasattr(served.storage, "connect")
+    return hasattr(storage, "connect")
 
 
-def takes_paths(served: Served[Any]) -> bool:
-    """Whether a path may go on behind it."""
-    return connects(served) and bool(served.storage.takes_paths)
-
-
-def offers(served: Served[Any], verb: str) -> bool:
-    """Whether a resource can do what a verb asks for."""
-    if connects(served):
-        return verb in served.storage.verbs
-    if not all(hasattr(served.storage, method) for method in _METHODS.get(verb, ("",))):
-        return False
-    return verb in (_OF_SUBRESOURCES if served.subresource else served.kind.verbs)
-
-
-def verbs_of(served: Served[Any]) -> list[str]:
-    """All that it offers, in the order of discovery."""
-    return [verb for verb in _METHODS if offers(served, verb)]
+def offered(storage: Any, *, is_subresource: bool) -> frozenset[str]:
+    """What a resource can do: what its contracts make possible and its kind allows."""
+    if connects(storage):
+        return frozenset(storage.verbs)
+    allowed = _OF_SUBRESOURCES if is_subresource else storage.kind.verbs
+    possible = (verb for verb, methods in _METHODS.items() if all(hasattr(storage, method) for method in methods))
+    return frozenset(verb for verb in possible if verb in allowed)

@@ -6,6 +6,7 @@ Must hold: what is answered was true at the version that it names; a watch from 
 from typing import Any
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from apiserver import parameters
 from apiserver.context import RequestContext
@@ -25,7 +26,7 @@ def listing(context: RequestContext, version: int) -> RequestContext:
         return context
     others = {name: values for name, values in context.query.items() if name not in _NEWEST}
     query = {**others, "resourceVersion": [str(version)], "resourceVersionMatch": [Match.EXACT.value]}
-    return context._replace(query=query)
+    return replace(context, query=query)
 
 
 async def get(

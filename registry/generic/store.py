@@ -452,9 +452,9 @@ class Store(Struct, frozen=True, kw_only=True):
         found = await self.hooks.check(request, self.subresource, obj, old)
         return replace(self.context(request), found=found)
 
-    async def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> T:
+    def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> Awaitable[T]:
         """The result of a call to storage, its errors translated."""
-        return await interpret.interpreted(work, interpret.Operation(self.kind.resource, verb, name))
+        return interpret.interpreted(work, interpret.Operation(self.kind.resource, verb, name))
 
 
 def _name(obj: Object) -> str:

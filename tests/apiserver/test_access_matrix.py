@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
+from msgspec.structs import replace
 
 from apiserver import app, request_info, urls
 from apiserver.context import Filter, Handler, RequestContext, compose
@@ -218,7 +219,7 @@ def request_of(target: str) -> web.BaseRequest:
 
 def as_user(handler: Handler, user: UserInfo) -> Handler:
     async def known(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        return await handler(request, context._replace(user=user))
+        return await handler(request, replace(context, user=user))
 
     return known
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.context import Filter, Handler, RequestContext
@@ -80,7 +81,7 @@ def as_user(handler: Handler, user: UserInfo) -> Handler:
     """A filter that takes everybody for one user."""
 
     async def known(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        return await handler(request, context._replace(user=user))
+        return await handler(request, replace(context, user=user))
 
     return known
 

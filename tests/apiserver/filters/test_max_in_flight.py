@@ -3,6 +3,7 @@ from functools import partial
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from apiserver import responses
 from apiserver.context import Filter, Handler, RequestContext
@@ -22,7 +23,7 @@ def as_user(user: UserInfo) -> Filter:
 
     def wrap(handler: Handler) -> Handler:
         async def known(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-            return await handler(request, context._replace(user=user))
+            return await handler(request, replace(context, user=user))
 
         return known
 
