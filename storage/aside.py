@@ -1,15 +1,22 @@
 """Aside: pure work that may take long is done where it holds up nobody.
 
 Must hold: what the event loop does at once takes milliseconds; of what takes longer, one piece is done at a time, in a
-thread, so that the loop never has more than one rival for the interpreter.
+thread, so that the loop never has more than one rival for the interpreter, who has to let go of it often.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+import gc
+import sys
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
+
+_USUAL_SECONDS = sys.getswitchinterval()
+_RIVAL_SECONDS = 0.0005
+"""The loop asks for the interpreter several times in each request, and waits so long each time."""
 
 LONG = 64 * 1024
 """Bytes of an object from which on work on it may take long."""
@@ -37,7 +44,24 @@ async def in_a_thread(work: Callable[[], T]) -> T:
     if turn is None:
         turn = _turns[loop] = asyncio.Lock()
     async with turn:
-        return await asyncio.to_thread(work)
+        with _considerate():
+            return await asyncio.to_thread(work)
+
+
+@contextlib.contextmanager
+def _considerate() -> Iterator[None]:
+    """While a thread works: have it let go of the interpreter often, and spare the loop the long collections of
+    garbage that its many objects would set off (they go by themselves when it is done).
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    sys.setswitchinterval(_RIVAL_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(_USUAL_SECONDS)
+        if was_enabled:
+            gc.enable()
 
 
 def of_size(size: int) -> Run:
