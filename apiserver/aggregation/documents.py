@@ -10,6 +10,10 @@ from typing import Any
 import orjson
 
 from apiserver.endpoints.remote_versions import Document
+from apiserver.serializers import protobuf
+from apiserver.serializers.protobuf import swagger
+from registry.openapi import swagger_merge
+from registry.schema import builtin
 
 _NO_KIND = {"group": "", "version": "", "kind": ""}
 _AGGREGATED = ("v=v2", "v=v2beta1")
@@ -30,7 +34,7 @@ def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
     """What a list of groups says of each version. Raises Unreadable."""
     try:
         return {
-            (group.get("metadata", {}).get("name", ""), one["version"]): _version(one)
+            (group.get("metadata", {}).get("name", ""), one["version"]): _checked(_version(one))
             for group in orjson.loads(body).get("items") or ()
             for one in group.get("versions") or ()
         }
@@ -42,18 +46,23 @@ def version_of_resources(body: bytes, version: str) -> Document:
     """What a plain list of resources says of its version. Raises Unreadable."""
     try:
         listed = orjson.loads(body).get("resources") or ()
-        return {"version": version, "resources": list(_resources(listed))}
+        return _checked({"version": version, "resources": list(_resources(listed))})
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise Unreadable(str(exc)) from exc
 
 
 def openapi2(body: bytes, root: str) -> Document:
-    """What a document of version 2 says of what lies below a path. Raises Unreadable."""
+    """What a document of version 2 says of what lies below a path. Raises Unreadable.
+
+    One that could not be told on in every form counts as one that cannot be read.
+    """
     try:
         document = orjson.loads(body)
         paths = {path: item for path, item in document["paths"].items() if f"{path}/".startswith(f"{root}/")}
-        return {"paths": paths, "definitions": document.get("definitions") or {}}
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        told = {"paths": paths, "definitions": document.get("definitions") or {}}
+        swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, told))
+        return told
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         raise Unreadable(str(exc)) from exc
 
 
@@ -64,6 +73,13 @@ def openapi3_address(body: bytes, path: str) -> str:
         return str(found.get("serverRelativeURL", ""))
     except (ValueError, TypeError, AttributeError) as exc:
         raise Unreadable(str(exc)) from exc
+
+
+def _checked(version: Document) -> Document:
+    """A version that can be told on in every form; what has the wrong types cannot."""
+    told = {"apiVersion": "apidiscovery.k8s.io/v2", "kind": "APIGroupDiscoveryList", "items": [{"versions": [version]}]}
+    protobuf.dump(told, builtin())
+    return version
 
 
 def _version(told: Mapping[str, Any]) -> Document:

@@ -19,6 +19,7 @@ from storage.clock import Clock
 logger = logging.getLogger(__name__)
 
 _INTERVAL = 60.0
+_OK = 200
 _FIRST_PAUSE = 0.5
 _OPENAPI_SECONDS = 60.0
 _JSON = {"Accept": "application/json"}
@@ -100,7 +101,7 @@ class Explorer:
             return {}
         try:
             answer = await self._servers.get(available[0], "/apis", headers=_AGGREGATED)
-            if answer.status == 200 and documents.is_aggregated(answer.headers.get("Content-Type", "")):
+            if answer.status == _OK and documents.is_aggregated(answer.headers.get("Content-Type", "")):
                 told = documents.versions_of_list(answer.body)
                 return {
                     (one.group, one.version): told.get((one.group, one.version), {"version": one.version})
@@ -115,14 +116,16 @@ class Explorer:
     async def _plain(self, one: Registration) -> Document | None:
         """What a server that knows no aggregated discovery says of one version."""
         answer = await self._servers.get(one, one.root, headers=_JSON)
-        return documents.version_of_resources(answer.body, one.version) if answer.status == 200 else None
+        return documents.version_of_resources(answer.body, one.version) if answer.status == _OK else None
 
     async def _openapi2(self, one: Registration) -> Document | None:
         if not one.is_available:
             return self._known.openapi2.get((one.group, one.version))
         try:
             answer = await self._servers.get(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
-            return documents.openapi2(answer.body, one.root) if answer.status == 200 else None
+            if answer.status != _OK:
+                return None
+            return await asyncio.to_thread(documents.openapi2, answer.body, one.root)
         except (Unreachable, Unreadable) as exc:
             logger.info("no OpenAPI of %s: %s", one.name, exc)
             return None
@@ -133,7 +136,7 @@ class Explorer:
             return self._known.openapi3.get(path, "")
         try:
             answer = await self._servers.get(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
-            return documents.openapi3_address(answer.body, path) if answer.status == 200 else ""
+            return documents.openapi3_address(answer.body, path) if answer.status == _OK else ""
         except (Unreachable, Unreadable):
             return ""
 

@@ -20,6 +20,7 @@ from tests.storage.kv.certificates import Authority
 GREETINGS = f"{ROOT}/namespaces/default/greetings"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 NAME = f"{VERSION}.{GROUP}"
+OPENAPI_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 AGGREGATED = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
 
 
@@ -174,11 +175,14 @@ async def test_openapi_tells_of_the_version(tmp_path: Path, authority: Authority
     async with registered(tmp_path, authority) as (server, _):
         await discovered(server)
         swagger = (await send(server, "/openapi/v2")).json
+        protobuf = await send(server, "/openapi/v2", Accept=OPENAPI_PROTOBUF)
         index = (await send(server, "/openapi/v3")).json
         document = (await send(server, index["paths"][ROOT[1:]]["serverRelativeURL"])).json
 
     assert f"{ROOT}/namespaces/{{namespace}}/greetings" in swagger["paths"]
     assert "/elsewhere" not in swagger["paths"]
+    assert protobuf.status == 200
+    assert DEFINITION.encode() in protobuf.body
     assert DEFINITION in swagger["definitions"]
     assert "com.example.unused" not in swagger["definitions"]
     assert DEFINITION in document["components"]["schemas"]
