@@ -5,6 +5,7 @@ imported here but what is small: a start loads with the garbage collector off, s
 """
 
 import gc
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from apiserver import errands
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments ask for, or else the process' own. Returns the exit code."""
+    _end_on_interrupt()
     gc.disable()  # the program turns it on again when it has started
     errands.leave_out_plugins()
     try:
@@ -21,3 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command.run(sys.argv[1:] if arguments is None else arguments)
     finally:
         gc.enable()
+
+
+def _end_on_interrupt() -> None:
+    """Let Ctrl-C end the process while it loads: nothing is there yet that would have to be put in order.
+
+    As an exception it would be lost, and the program go on, wherever Python calls back from within an import.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -49,8 +49,8 @@ class JobController(PodOwner):
         elif missing > 0 and not pause:
             indexes: Sequence[int | None] = [None] * missing
             if jobs.is_indexed(found.job):
-                indexes = jobs.free_indexes(found, missing)
-            await self.make(found.job, [jobs.pod_of(found.job, index) for index in indexes])
+                indexes = jobs.free_indexes(found, missing, now=self.desk.clock.now())
+            await self.make(found.job, [jobs.pod_of(found.job, one, found.last_tries.get(one or 0)) for one in indexes])
             return len(found.active) + len(indexes)
         return len(found.active) + min(0, missing)
 

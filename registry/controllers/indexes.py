@@ -20,4 +20,9 @@ def text(numbers: Iterable[int]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return ",".join(f"{first}-{last}" if last > first + 1 else _apart(first, last) for first, last in runs)
+
+
+def _apart(first: int, last: int) -> str:
+    """One number, or two in a row."""
+    return str(first) if first == last else f"{first},{last}"

@@ -6,7 +6,7 @@ left.
 
 from typing import Any
 
-from registry.controllers import conditions, indexes, jobs
+from registry.controllers import conditions, indexes, job_indexes, jobs
 from registry.core.pod_conditions import is_ready
 from storage.stored_object import Object
 
@@ -23,6 +23,8 @@ def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int
         del told["active"]
     if jobs.is_indexed(found.job):
         told["completedIndexes"] = indexes.text(found.done_indexes)
+    if job_indexes.are_independent(found.job):
+        told["failedIndexes"] = indexes.text(found.failed_indexes)
     _tell_suspension(told, found.job, now=now)
     if end is not None:
         _put(told, end.target, end, now=now)

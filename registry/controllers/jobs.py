@@ -4,19 +4,21 @@ Finished pods are counted once: their uids stand in `uncountedTerminatedPods` un
 Must hold: no pod counts twice; what a job has said of its end once stays.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from registry.controllers import conditions, indexes, job_policies, pods
+from registry.controllers import conditions, indexes, job_indexes, job_policies, pods
+from registry.controllers.job_indexes import INDEX, index_of
 from storage.stored_object import Object
 
 TRACKING = "batch.kubernetes.io/job-tracking"
-INDEX = "batch.kubernetes.io/job-completion-index"
 _BACKOFF_SECONDS = 10.0
 _LONGEST_BACKOFF_SECONDS = 600.0
 _FAILED_TEXT = "Job has reached the specified backoff limit"
 _DONE_TEXT = "Reached expected number of succeeded pods"
+_INDEXES_TEXT = "Job has failed indexes"
+_TOO_MANY_INDEXES_TEXT = "Job has exceeded the specified maximal number of failed indexes"
 _LATE_TEXT = "Job was active longer than specified deadline"
 
 
@@ -28,12 +30,6 @@ def is_over(job: Object) -> bool:
 
 def is_indexed(job: Object) -> bool:
     return bool(job["spec"].get("completionMode") == "Indexed")
-
-
-def index_of(pod: Object) -> int | None:
-    """The part of the work that a pod does."""
-    text = (pod["metadata"].get("annotations") or {}).get(INDEX, "")
-    return int(text) if text.isdigit() else None
 
 
 class Count(Struct):
@@ -49,6 +45,9 @@ class Count(Struct):
     """Those that failed, which the job does not mind."""
     why_failed: str = ""
     """Why the failure of one pod ends the job."""
+    failed_indexes: set[int] = field(default_factory=set)
+    last_tries: Mapping[int, Object] = field(default_factory=dict)
+    """By the part that they tried."""
 
     @property
     def status(self) -> Object:
@@ -103,6 +102,8 @@ def count(job: Object, owned: Iterable[Object]) -> Count:
             found.failed += [pod] if is_new else []
         if pods.is_ending(pod) and not pods.is_finished(pod):
             found.ending += 1
+    found.failed_indexes = job_indexes.failed(job, [*found.failed, *found.ignored])
+    found.last_tries = job_indexes.last_tries(every)
     return found
 
 
@@ -137,9 +138,21 @@ def outcome(found: Count, *, now: float) -> Outcome | None:
     left = seconds_left(job, now=now)
     if left is not None and left <= 0:
         return Outcome("Failed", "DeadlineExceeded", _LATE_TEXT)
+    if found.failed_indexes and (failure := _failure_of_indexes(found)) is not None:
+        return failure
     if enough := job_policies.success(job, frozenset(found.done_indexes)):
         return Outcome("Complete", "SuccessPolicy", enough)
     return Outcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
+
+
+def _failure_of_indexes(found: Count) -> Outcome | None:
+    """How a job ends of whose parts some have failed: at once when they are too many, or with the last one."""
+    spec, number = found.job["spec"], len(found.failed_indexes)
+    if spec.get("maxFailedIndexes") is not None and number > int(spec["maxFailedIndexes"]):
+        return Outcome("Failed", "MaxFailedIndexesExceeded", _TOO_MANY_INDEXES_TEXT)
+    if number + found.successes >= int(spec["completions"]):
+        return Outcome("Failed", "FailedIndexes", _INDEXES_TEXT)
+    return None
 
 
 def _is_done(found: Count) -> bool:
@@ -179,19 +192,16 @@ def seconds_left(job: Object, *, now: float) -> float | None:
 
 
 def pause(found: Count, owned: Iterable[Object], *, now: float) -> float:
-    """How long to wait before pods are made again after failures."""
+    """How long to wait before pods are made again after failures; parts that fail each for itself wait so, too."""
+    if job_indexes.are_independent(found.job):
+        waits = [job_indexes.pause(found.last_tries.get(index), now=now) for index in _open_indexes(found)]
+        return min(waits, default=0.0)
     failed = [pod for pod in owned if pods.phase(pod) == "Failed"]
-    times = [time for pod in failed for time in _ends(pod)]
+    times = [time for pod in failed for time in job_indexes.ends(pod)]
     if not found.failures or not times:
         return 0.0
     wait = min(_BACKOFF_SECONDS * 2.0 ** min(found.failures - 1, 16), _LONGEST_BACKOFF_SECONDS)
     return max(0.0, max(times) + wait - now)
-
-
-def _ends(pod: Object) -> list[float]:
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    ended = [((one.get("state") or {}).get("terminated") or {}).get("finishedAt") for one in statuses]
-    return [pods.seconds(one) for one in ended if one]
 
 
 def missing(found: Count) -> int:
@@ -203,7 +213,7 @@ def missing(found: Count) -> int:
         return -len(found.active)
     completions = job["spec"].get("completions")
     if completions is not None:
-        wanted = min(most, max(0, int(completions) - found.successes))
+        wanted = min(most, max(0, int(completions) - found.successes - len(found.failed_indexes)))
     else:
         wanted = len(found.active) if found.successes else most
         wanted = min(wanted, most)
@@ -211,21 +221,29 @@ def missing(found: Count) -> int:
     return wanted - there if wanted > there else min(0, wanted - len(found.active))
 
 
-def free_indexes(found: Count, number: int) -> list[int]:
-    """The parts of the work that nobody does and that are not done."""
-    taken = found.done_indexes | {one for one in map(index_of, found.active) if one is not None}
-    every = range(found.job["spec"].get("completions") or 0)
-    return [one for one in every if one not in taken][:number]
+def free_indexes(found: Count, number: int, *, now: float) -> list[int]:
+    """The parts of the work that nobody does, that are not done and that need not wait."""
+    first = _open_indexes(found)[:number]
+    if not job_indexes.are_independent(found.job):
+        return first
+    return [index for index in first if not job_indexes.pause(found.last_tries.get(index), now=now)]
 
 
-def pod_of(job: Object, index: int | None) -> Object:
-    """A new pod; with an index, for that part of the work."""
+def _open_indexes(found: Count) -> list[int]:
+    at_work = {one for one in map(index_of, found.active) if one is not None}
+    taken = found.done_indexes | found.failed_indexes | at_work
+    return [one for one in range(found.job["spec"].get("completions") or 0) if one not in taken]
+
+
+def pod_of(job: Object, index: int | None, before: Object | None = None) -> Object:
+    """A new pod; with an index, for that part of the work, which the pod before has tried in vain."""
     pod = pods.from_template(job["spec"]["template"], job, "batch/v1", "Job")
     metadata = pod["metadata"]
     metadata["finalizers"] = [*metadata.get("finalizers", ()), TRACKING]
     if index is None:
         return pod
-    metadata["annotations"] = {**metadata.get("annotations", {}), INDEX: str(index)}
+    noted = job_indexes.annotations(job, before)
+    metadata["annotations"] = {**metadata.get("annotations", {}), INDEX: str(index), **noted}
     metadata["labels"] = {**metadata.get("labels", {}), INDEX: str(index)}
     metadata["generateName"] = f"{job['metadata']['name']}-{index}-"
     spec = pod["spec"]

@@ -153,3 +153,16 @@ def test_a_budget_without_pods_says_so(server: Server, client: Client) -> None:
     assert [(reason, who) for reason, who, _ in told(server, client, "PodDisruptionBudget")] == [
         ("NoPods", "controllermanager")
     ]
+
+
+def test_a_job_whose_parts_fail_each_for_itself_says_so(server: Server, client: Client) -> None:
+    pod = template(**{PHASE: "Failed"})
+    pod["spec"]["restartPolicy"] = "Never"
+    spec = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "backoffLimitPerIndex": 1, "template": pod}
+    client.request("POST", f"{BATCH}/jobs", {"metadata": {"name": "parts"}, "spec": spec})
+    server.clock.advance(60)
+    status = client.request("GET", f"{BATCH}/jobs/parts")["status"]
+
+    assert (status["failedIndexes"], status["failed"]) == ("0,1", 4)
+    assert [one["reason"] for one in status["conditions"] if one["type"] == "Failed"] == ["FailedIndexes"]
+    assert ("FailedIndexes", "job-controller", 1) in told(server, client, "Job")

@@ -1,5 +1,6 @@
 from registry.controllers import finished_jobs, indexes, job_reports, jobs
-from registry.controllers.jobs import INDEX, TRACKING, Count
+from registry.controllers.job_indexes import INDEX
+from registry.controllers.jobs import TRACKING, Count
 from storage.stored_object import Object
 from tests.registry.controllers.making import CLOCK, NOW, obj, pod, template
 
@@ -95,7 +96,7 @@ def test_each_index_is_done_once() -> None:
     found = _count(job, _pod("a", "Succeeded", index=2), _pod("b", index=1))
 
     assert found.done_indexes == {0, 2}
-    assert jobs.free_indexes(found, 3) == [3]
+    assert jobs.free_indexes(found, 3, now=CLOCK) == [3]
     assert job_reports.status(found, None, now=NOW, active=1)["completedIndexes"] == "0,2"
 
 
