@@ -1,31 +1,20 @@
 """Configuration files in YAML (or JSON): read as kube-apiserver reads its own, strictly.
 
 Must hold: a key that comes twice in a map is an error, not a silent choice; error messages tell the place and never
-quote the file, which may hold secrets.
+quote the file, which may hold secrets. PyYAML is loaded with the first file.
 """
 
 from typing import Any
 
-import yaml
-
-
-class _Loader(yaml.SafeLoader):
-    """The loader in Python: the one in C overflows its stack on deep nesting and takes the process with it."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} already set", key.start_mark)
-            if isinstance(key, yaml.ScalarNode):
-                seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
-
 
 def load(data: bytes) -> Any:
     """The one document in the file. Raises ValueError."""
+    import yaml
+
+    from storage.strict_yaml_loader import StrictLoader
+
     try:
-        return yaml.load(data, Loader=_Loader)  # noqa: S506 - a SafeLoader
+        return yaml.load(data, Loader=StrictLoader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark or exc.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

@@ -32,7 +32,7 @@ class AppliedConfiguration:
     served: Served[Updater]
     manager: str
     force: bool = field(kw_only=True)
-    _document: yaml.Document | None = None
+    _document: "yaml.Document | None" = None
 
     async def make(self, current: StoredObject | None) -> Object:
         """Raises ApplyConflict, BadRequest."""
@@ -45,7 +45,7 @@ class AppliedConfiguration:
         self._report(document)
         return obj
 
-    async def _read(self) -> yaml.Document:
+    async def _read(self) -> "yaml.Document":
         """The configuration; a long one does not hold up the event loop."""
         if self._document is None:
             text = self.patch.text
@@ -56,7 +56,7 @@ class AppliedConfiguration:
                 raise BadRequest(_UNDECODABLE + str(exc)) from exc
         return self._document
 
-    def _report(self, document: yaml.Document) -> None:
+    def _report(self, document: "yaml.Document") -> None:
         if not document.strict_errors or self.patch.field_validation == "Ignore":
             return
         if self.patch.field_validation == "Strict":
@@ -66,7 +66,7 @@ class AppliedConfiguration:
                 self.patch.warn(warning)
 
 
-def _configuration(document: yaml.Document) -> Object:
+def _configuration(document: "yaml.Document") -> Object:
     config = orjson.loads(document.json)
     if mismatch := documents.object_mismatch(config):
         raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")

@@ -89,7 +89,7 @@ async def _read(body: bytes, request: web.BaseRequest, types: Catalog, expected:
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
 
 
-async def _yaml(body: bytes) -> yaml.Document:
+async def _yaml(body: bytes) -> "yaml.Document":
     """A document of YAML; a long one does not hold up the event loop."""
     return yaml.read(body) if len(body) < _THREAD_FROM_BYTES else await asyncio.to_thread(yaml.read, body)
 

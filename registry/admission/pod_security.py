@@ -7,7 +7,7 @@ an update of a pod does not touch is not judged again.
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from registry import errors, objects
 from registry.access.authorizer import joined
@@ -18,11 +18,11 @@ from registry.admission.pod_security_configuration import Configuration
 from registry.admission.pods import PODS
 from registry.core.namespaces import NAMESPACES
 from registry.core.pods import PODS as POD_KIND
+from registry.deferred import Deferred
 from registry.generic.interpret import Operation as Reading
 from registry.generic.interpret import interpreted
 from registry.generic.provider import resource_of
 from registry.names import GroupKind, GroupResource
-from registry.podsecurity import checks
 from registry.podsecurity.metrics import PodSecurityMetrics, Requested
 from registry.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
 from registry.quoting import quote
@@ -32,6 +32,11 @@ from registry.validation.field import FieldError
 from storage.clock import Clock
 from storage.interface import ListOptions, Storage
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.podsecurity import checks
+else:
+    checks = Deferred("registry.podsecurity.checks")
 
 _NAMESPACES = GroupResource("", "namespaces")
 _TEMPLATES: Mapping[GroupResource, str] = {

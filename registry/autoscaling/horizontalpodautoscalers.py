@@ -1,12 +1,20 @@
 """Horizontal pod autoscalers: how many pods there should be, by what is measured."""
 
+from typing import TYPE_CHECKING
+
 from registry import objects
-from registry.autoscaling import conversion, hpa_validation
+from registry.autoscaling import conversion
+from registry.deferred import Deferred
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
 from registry.validation import values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.autoscaling import hpa_validation
+else:
+    hpa_validation = Deferred("registry.autoscaling.hpa_validation")
 
 _CPU_UTILIZATION = 80
 _SCALE_UP = {

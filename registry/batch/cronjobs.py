@@ -1,14 +1,21 @@
 """Cron jobs: jobs by the clock."""
 
 import re
+from typing import TYPE_CHECKING
 
-from registry.batch import job_validation, jobs, schedules, time_zones
+from registry.batch import jobs, schedules, time_zones
 from registry.core import pod_spec, pod_warnings
+from registry.deferred import Deferred
 from registry.kind import Kind
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
 from registry.validation import field, internal, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.batch import job_validation
+else:
+    job_validation = Deferred("registry.batch.job_validation")
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _NAME_LIMIT = 52

@@ -1,10 +1,11 @@
 """Jobs: pods that run until enough of them have succeeded. A job selects its pods by its uid unless told otherwise."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from registry import objects
-from registry.batch import job_status, job_updates, job_validation
 from registry.core import pod_spec, pod_warnings
+from registry.deferred import Deferred
 from registry.fields import count
 from registry.kind import Kind
 from registry.options import DeleteOptions
@@ -12,6 +13,13 @@ from registry.strategy import GarbageCollection, StatusStrategy, Strategy, Strat
 from registry.validation import field, internal, label_selectors, names, object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from registry.batch import job_status, job_updates, job_validation
+else:
+    job_status = Deferred("registry.batch.job_status")
+    job_updates = Deferred("registry.batch.job_updates")
+    job_validation = Deferred("registry.batch.job_validation")
 
 _JOB_NAME, _UID = "job-name", "controller-uid"
 _JOB_NAME_LABEL, _UID_LABEL = "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid"

@@ -5,11 +5,15 @@ Must hold: a node is walked once, however many aliases refer to it; merged maps 
 """
 
 from collections.abc import Iterator
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from registry import quoting
+from registry.deferred import Deferred
+
+if TYPE_CHECKING:
+    import yaml
+else:
+    yaml = Deferred("yaml")
 
 _HEAD = "yaml: unmarshal errors:\n"
 _INDENT = "  "
@@ -17,7 +21,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 _STRING = "tag:yaml.org,2002:str"
 
 
-def duplicates(root: yaml.Node | None) -> str:
+def duplicates(root: "yaml.Node | None") -> str:
     """One message for all duplicate keys of a document; empty when it has none."""
     lines = list(_errors(root, set())) if root is not None else []
     return _HEAD + "\n".join(_INDENT + line for line in lines) if lines else ""
@@ -30,7 +34,7 @@ def warnings(strict_error: str) -> list[str]:
     return [line.strip() for line in strict_error.removeprefix(_HEAD).splitlines()]
 
 
-def _errors(node: yaml.Node, walked: set[int]) -> Iterator[str]:
+def _errors(node: "yaml.Node", walked: set[int]) -> Iterator[str]:
     if id(node) in walked:
         return
     walked.add(id(node))
@@ -42,7 +46,7 @@ def _errors(node: yaml.Node, walked: set[int]) -> Iterator[str]:
 
 
 def _map_errors(
-    node: yaml.MappingNode, seen: set[tuple[str, str]], walked: set[int], merging: tuple[yaml.Node, ...]
+    node: "yaml.MappingNode", seen: set[tuple[str, str]], walked: set[int], merging: "tuple[yaml.Node, ...]"
 ) -> Iterator[str]:
     """The errors of a map or of one merged into it; `merging` are the maps on the way, which may be a circle."""
     for key, value in node.value:
@@ -60,11 +64,11 @@ def _map_errors(
         seen.add(identity)
 
 
-def _merged_maps(value: yaml.Node) -> list[Any]:
+def _merged_maps(value: "yaml.Node") -> list[Any]:
     """The maps behind `<<`: earlier ones of a list win, so they are set last."""
     nodes = reversed(value.value) if isinstance(value, yaml.SequenceNode) else [value]
     return [node for node in nodes if isinstance(node, yaml.MappingNode)]
 
 
-def _text(key: yaml.ScalarNode) -> str:
+def _text(key: "yaml.ScalarNode") -> str:
     return quoting.quote(key.value) if key.tag == _STRING else str(key.value)
