@@ -211,14 +211,12 @@ def _validate_schema(
         wrong = structural_rules.validate(schema, path)
         if not wrong:
             wrong = DefaultRules(_metadata(), demands_pruned=demands.pruned_defaults).validate(schema, path)
-    found += wrong
     is_structural = not unsupported and not wrong
-    found += schema_rules.validate(schema, path, demands.schemas)
+    unsound = schema_rules.validate(schema, path, demands.schemas)
+    found += wrong + unsound
     if not found and unsupported:
         return [fields.invalid(path, "", unsupported)]
-    if not found and is_structural:
-        return rules.check(schema, path, before=old)
-    return found
+    return found + rules.check(schema, path, before=old, unsound=unsound) if is_structural else found
 
 
 def _validate_rest(crd: Object) -> list[FieldError]:

@@ -3,6 +3,8 @@
 Must hold: places below come before the place itself; what costs too much is said once for the rule and once for all.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct, field
 
 from registry.cel import names
@@ -35,9 +37,12 @@ class _Place(Struct, frozen=True):
 
 
 class RuleChecks(Struct):
-    """Looks through one schema. `measures` whether single rules may cost too much."""
+    """Looks through one schema. `measures` whether single rules may cost too much; `unsound`: paths at which something
+    else is wrong, so that rules there and above cannot be understood.
+    """
 
     measures: bool
+    unsound: Sequence[str] = ()
     _total: Total = field(default_factory=Total)
 
     def check(self, schema: Schema, path: str) -> list[FieldError]:
@@ -55,7 +60,7 @@ class RuleChecks(Struct):
         found: list[FieldError] = []
         for below in _below(place, of_type):
             found += self._check(below)
-        if not rules:
+        if not rules or any(_is_within(one, path) for one in self.unsound):
             return found
         if of_type is None:
             why = "internal error: failed to construct type information for x-kubernetes-validations rules: "
@@ -93,6 +98,11 @@ class RuleChecks(Struct):
         if not self.measures or cost <= RULE_LIMIT:
             return []
         return [fields.forbidden(path, rule_costs.excess(what, cost, RULE_LIMIT))]
+
+
+def _is_within(path: str, place: str) -> bool:
+    """Whether a path is that of a place, or of something in it."""
+    return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
 
 
 def _check_correlation(rule: Compiled, place: _Place, path: str) -> list[FieldError]:

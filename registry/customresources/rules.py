@@ -1,6 +1,6 @@
 """Rules in CEL: where they come in, when a definition states them and when an object is to follow them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,15 +13,15 @@ from registry.schema.structural.rules import has_rules
 from registry.validation.field import FieldError
 
 
-def check(schema: Schema, path: str, *, before: Schema | None) -> list[FieldError]:
-    """What is wrong with the rules of a whole schema, which is sound otherwise.
+def check(schema: Schema, path: str, *, before: Schema | None, unsound: Sequence[FieldError] = ()) -> list[FieldError]:
+    """What is wrong with the rules of a whole structural schema; `unsound` is what else is wrong within it.
 
     `before` is the schema of the same version in the definition that is replaced: when it is the same, what its rules
     cost one by one has been accepted.
     """
     if not has_rules(schema):
         return []
-    return RuleChecks(measures=before != schema).check(schema, path)
+    return RuleChecks(before != schema, [error.path for error in unsound]).check(schema, path)
 
 
 def evaluate(

@@ -98,3 +98,21 @@ def test_deep_schemas_are_looked_at() -> None:
         deep = {"type": "object", "properties": {"a": deep}}
 
     assert errors_of(with_field(deep)) == []
+
+
+def test_rules_are_looked_at_beside_what_else_is_wrong_and_not_above_it() -> None:
+    rule = [{"rule": "self.nowhere"}]
+    members: dict[str, Any] = {
+        "list": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "heap"},
+        "ruled": {"type": "object", "x-kubernetes-validations": rule},
+    }
+    crd = with_field({"type": "object", "properties": members, "x-kubernetes-validations": rule})
+
+    unsound, ill_ruled = errors_of(crd)
+
+    assert unsound.startswith(
+        f'{ROOT}.properties[a].properties[list].x-kubernetes-list-type: Unsupported value: "heap"'
+    )
+    assert ill_ruled.startswith(
+        f"{ROOT}.properties[a].properties[ruled].x-kubernetes-validations[0].rule: Invalid value"
+    )
