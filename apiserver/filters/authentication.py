@@ -51,6 +51,7 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
         if found is not None:
             user = found.user
             context = replace(context, notes=found.annotations)
+            metrics.token_accepted(found)
         if user is None and access.allows_anonymous(context.path):
             user = ANONYMOUS
         if user is None:

@@ -6,6 +6,8 @@ are, and the rest counts together.
 
 from collections.abc import Iterable
 
+from apiserver.metrics.tokens import TokenMetrics
+from registry.access.authentication import Authenticated
 from registry.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
 from registry.access.users import UserInfo
 from storage import measures
@@ -18,6 +20,7 @@ _EXPIRATIONS = (
     *(0, _HOUR / 2, _HOUR, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR),
     *(_DAY * days for days in (1, 2, 4, 7, 30, 90, 180, 360)),
 )
+_SERVICE_ACCOUNT = "system:serviceaccount:"
 _KNOWN = frozenset({"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"})
 _REFUSALS = {Verdict.DENY: "denied", Verdict.NO_OPINION: "no-opinion"}
 
@@ -52,6 +55,7 @@ class AccessMetrics:
             labels=("mode", "decision"),
             bounds=_BOUNDS,
         )
+        self._tokens = TokenMetrics()
         self._others = self._users.of("other")
         self._succeeded = self._authentications.of("success")
         self._allowed = self._decisions.of("allowed")
@@ -59,11 +63,17 @@ class AccessMetrics:
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
         yield from (self._users, self._authentications, self._decisions, self._certificates, self._impersonations)
+        yield from self._tokens.families()
         yield _attempts("authentication_attempts", "Attempts to authenticate, by result.", self._authentications)
         yield _attempts("authorization_attempts_total", "Attempts to authorize, by result.", self._decisions)
         yield _attempts(
             "apiserver_impersonation_attempts_total", "Impersonations by mode and decision.", self._impersonations
         )
+
+    def token_accepted(self, found: Authenticated) -> None:
+        """Somebody has shown a token that is good."""
+        if found.user.name.startswith(_SERVICE_ACCOUNT):
+            self._tokens.accepted(found.annotations)
 
     def authenticated(self, user: UserInfo, seconds: float) -> None:
         """Somebody has said who they are, and it is true."""

@@ -24,7 +24,7 @@ from storage.clock import Clock
 
 _MOST_REMEMBERED = 4096
 _LEGACY = "authentication.k8s.io/legacy-token"
-_STALE = "authentication.k8s.io/stale-token"
+STALE = "authentication.k8s.io/stale-token"
 """What the audit's records say of tokens that should be replaced."""
 _INVALIDATED = "service account token has been invalidated"
 
@@ -92,7 +92,7 @@ class ServiceAccountTokens:
         annotations = {} if jwts.audiences_of(claims) else {_LEGACY: subject}
         late = int(self._clock.now()) - warned_after(claims)
         if late > 0:
-            annotations[_STALE] = f"subject: {subject}, seconds after warning threshold: {int(late)}"
+            annotations[STALE] = f"subject: {subject}, seconds after warning threshold: {int(late)}"
         return annotations
 
     async def _user(self, claims: Claims) -> UserInfo:

@@ -1,0 +1,40 @@
+"""What is recorded of the tokens of service accounts: how many are good, and how many should be replaced."""
+
+from collections.abc import Iterable, Mapping
+
+from registry.access import legacy_tokens, service_account_tokens
+from storage import measures
+from storage.measures import Counter, Family
+
+
+class TokenMetrics:
+    """Of one server."""
+
+    def __init__(self) -> None:
+        self._valid = measures.counter(
+            "serviceaccount_valid_tokens_total", "Uses of tokens that are as they should be."
+        )
+        self._stale = measures.counter(
+            "serviceaccount_stale_tokens_total", "Uses of tokens that should have been replaced."
+        )
+        self._legacy = measures.counter("serviceaccount_legacy_tokens_total", "Uses of tokens that stand in secrets.")
+        self._generated = measures.counter(
+            "serviceaccount_legacy_auto_token_uses_total", "Uses of tokens in secrets that a controller has made."
+        )
+        self._manual = measures.counter(
+            "serviceaccount_legacy_manual_token_uses_total", "Uses of tokens in secrets that people have made."
+        )
+
+    def families(self) -> Iterable[Family[Counter]]:
+        """Everything that is recorded here."""
+        return self._valid, self._stale, self._legacy, self._generated, self._manual
+
+    def accepted(self, annotations: Mapping[str, str]) -> None:
+        """A token was used, of which the audit says this."""
+        if legacy_tokens.OF_GENERATED in annotations or legacy_tokens.OF_MANUAL in annotations:
+            self._legacy.of().add()
+            (self._generated if legacy_tokens.OF_GENERATED in annotations else self._manual).of().add()
+        elif service_account_tokens.STALE in annotations:
+            self._stale.of().add()
+        else:
+            self._valid.of().add()
