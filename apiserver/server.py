@@ -129,6 +129,7 @@ class Server(Struct, frozen=True):
         if not settings.controllers and not settings.simulate:
             return
         from apiserver.controllers.manager import Manager  # a server without controllers does without their code
+        from apiserver.metrics import work_queues
 
         manager = Manager(
             settings.controllers,
@@ -140,6 +141,7 @@ class Server(Struct, frozen=True):
         )
         self._working.push_async_callback(manager.close)
         manager.start()
+        self.parts.monitoring.measures.ask(lambda: work_queues.families(manager.queues))
         if self.parts.bench is not None:
             await self.parts.bench.begin_with_controllers(lambda: manager.is_idle)
 

@@ -5,7 +5,7 @@ of them is left.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from apiserver.controllers import names
 from apiserver.controllers.catalog import CONTROLLERS
@@ -16,6 +16,7 @@ from apiserver.controllers.informers import Informers
 from apiserver.controllers.simulation.kubelet import Kubelet
 from apiserver.controllers.simulation.nodes import Nodes
 from apiserver.controllers.simulation.scheduler import Scheduler
+from apiserver.controllers.work_queue import WorkQueue
 from apiserver.handlers.served import ServedPaths
 from registry.access.users import UserInfo, authenticated
 from storage.clock import Clock
@@ -54,6 +55,11 @@ class Manager:
     def is_idle(self) -> bool:
         """Whether everything is done that there was to do until now."""
         return all(one.has_tried for one in self._elections) and all(one.is_idle for one in self._leading)
+
+    @property
+    def queues(self) -> Mapping[str, WorkQueue]:
+        """Those of the controllers that run here, by their names."""
+        return {one.name: one.queue for one in self._leading}
 
     def start(self) -> None:
         """Lead as soon as nobody else does."""

@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
+from apiserver.controllers.queue_measures import QueueMeasures
 from storage.clock import Clock
 from storage.tasks import Tasks
 
@@ -21,6 +22,7 @@ class WorkQueue:
     """Of one controller."""
 
     def __init__(self, clock: Clock, tasks: Tasks) -> None:
+        self.measures = QueueMeasures(clock.patience)
         self._waiting: dict[str, None] = {}
         self._active: set[str] = set()
         self._again: set[str] = set()
@@ -42,6 +44,8 @@ class WorkQueue:
         if key in self._active:
             self._again.add(key)
             return
+        if key not in self._waiting:
+            self.measures.added(key)
         self._waiting[key] = None
         self._has_work.set()
 
@@ -55,6 +59,7 @@ class WorkQueue:
 
     def retry(self, key: str, *, at_most: float = _LONGEST_PAUSE_SECONDS) -> None:
         """It did not work: have it looked at again after a pause."""
+        self.measures.retries += 1
         doublings = min(self._failures[key], _MOST_DOUBLINGS)
         self._failures[key] += 1
         self.bear_with(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
@@ -71,10 +76,12 @@ class WorkQueue:
         key = next(iter(self._waiting))
         del self._waiting[key]
         self._active.add(key)
+        self.measures.taken(key)
         return key
 
     def done(self, key: str) -> None:
         self._active.discard(key)
+        self.measures.done(key)
         if key in self._again:
             self._again.discard(key)
             self.add(key)
