@@ -41,7 +41,11 @@ class Version(Struct, frozen=True):
 
 
 class Definition(Struct, frozen=True, kw_only=True):
-    """A definition at a revision. `versions` are in its order; `digest` changes with what storage depends on."""
+    """A definition at a revision. `versions` are in its order; `digest` changes with what storage depends on.
+
+    The versions that are stored do not belong to that: they become more when the spec changes, and when they become
+    fewer, what is read stays the same.
+    """
 
     stored: StoredObject
     head: Object
@@ -111,7 +115,7 @@ def parse(stored: StoredObject) -> Definition:
         stored_versions=tuple(status.get("storedVersions") or ()),
         conversion=spec.get("conversion") or {},
         preserves_unknown_fields=bool(spec.get("preserveUnknownFields")),
-        digest=_digest(spec, accepted, status.get("storedVersions")),
+        digest=_digest(spec, accepted),
         is_named=conditions.is_true(crd, conditions.NAMES_ACCEPTED),
         is_established=conditions.is_true(crd, conditions.ESTABLISHED),
         is_terminating=conditions.is_true(crd, conditions.TERMINATING),
