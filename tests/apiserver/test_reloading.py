@@ -121,6 +121,7 @@ async def test_files_are_looked_at_every_minute(tmp_path: Path) -> None:
     clock.advance(PAUSE)
     await done.wait()
     looking.cancel()
+    await asyncio.gather(looking, return_exceptions=True)
 
 
 # Client certificates
