@@ -9,7 +9,7 @@ contain themselves (JSONSchemaProps).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -84,8 +84,7 @@ class Merge(Struct, frozen=True):
 NO_MERGE = Merge()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, eq=False, kw_only=True):
     """A schema where it is used.
 
     format: as OpenAPI has it (int32, int64, double, byte, date-time, or what a custom resource says).
@@ -105,7 +104,7 @@ class Node:
     is_nullable: bool = False
     preserves_unknown_fields: bool = False
     is_embedded_resource: bool = False
-    schema: Schema = field(default_factory=dict, repr=False)
+    schema: Schema = field(default_factory=dict)
 
     @property
     def description(self) -> str:
