@@ -5,14 +5,14 @@ known.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 Document = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteVersion:
+class RemoteVersion(Struct, frozen=True):
     """A version of a group. discovery: what aggregated discovery tells of it."""
 
     group: str

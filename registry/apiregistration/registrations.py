@@ -6,8 +6,9 @@ two for one version the first one by name counts.
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from registry import conditions
 from registry.generic.following import Following, Watched
@@ -20,8 +21,7 @@ _PORT = 443
 GroupVersion = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registration:
+class Registration(Struct, frozen=True, kw_only=True):
     """What an APIService says.
 
     authorities: who may have signed the certificate of the service, in PEM as base64; none means those of the machine.
