@@ -113,8 +113,8 @@ class Settings(BaseModel):
     feature_gates: Strings = _flag(
         _GENERIC,
         (),
-        "A set of key=value pairs that describe feature gates for alpha/experimental features. All gates of the version "
-        "are known and checked; those that switch something in this server: "
+        "A set of key=value pairs that describe feature gates for alpha/experimental features. All gates of the "
+        "version are known and checked; those that switch something in this server: "
         f"{', '.join(sorted(gates.USED))}. The others are told of in a warning and in metrics.",
     )
     runtime_config: Strings = _flag(
