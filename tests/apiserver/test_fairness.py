@@ -115,15 +115,6 @@ async def test_a_level_that_rejects_lets_nobody_wait(tmp_path: Path) -> None:
     )
 
 
-async def test_a_request_that_has_waited_a_quarter_of_its_time_is_refused(tmp_path: Path) -> None:
-    async with narrow(tmp_path, QUEUE) as server, half_a_request(server):
-        refused = await as_jane(server, f"{CONFIG_MAPS}?timeout=40ms")
-        metrics = (await as_administrator(server, "/metrics")).text
-
-    assert refused.status == 429
-    assert 'reason="time-out"} 1\n' in metrics
-
-
 async def test_without_fairness_answers_say_nothing_of_it(tmp_path: Path) -> None:
     async with running(tmp_path, enable_priority_and_fairness=False) as server:
         answer = await as_administrator(server, "/api/v1/pods")
