@@ -32,6 +32,7 @@ _BYTES_A_CYCLE = 20_000
 """How much a process may keep of a cycle, in the mean, before that counts as a leak: the allocator's gaps also grow."""
 _LONGEST_MOMENT = 0.8
 _USING = ("-m", "tests.apiserver.testing.interrupted")
+_SERVING = "import sys; from apiserver.cli import main; print('begun', flush=True); sys.exit(main())"
 _PATIENCE_SECONDS = 30.0
 _PAUSE_SECONDS = 0.02
 _INTERRUPTED = (-signal.SIGINT, 0, 1, 128 + signal.SIGINT)
@@ -103,7 +104,7 @@ def interrupt(count: int, folder: Path, *, seed: int) -> str:
     temporary, data = folder / "temporary", folder / "data"
     for path in (temporary, data):
         path.mkdir()
-    commands = (_USING, ("-m", "apiserver", "--secure-port=0", f"--data-dir={data}"))
+    commands = (_USING, ("-c", _SERVING, "--secure-port=0", f"--data-dir={data}"))
     for number in range(count):
         _interrupt_one(commands[number % len(commands)], temporary, dice)
     half_written = [path for path in data.rglob(".*") if path.name != ".lock"]
@@ -149,8 +150,7 @@ def _interrupt_one(command: Sequence[str], temporary: Path, dice: random.Random)
     )
     assert process.stdout is not None
     with process.stdout as output:
-        if command is _USING:  # what becomes of Ctrl-C while a test loads its libraries is decided by these
-            output.readline()
+        output.readline()  # what becomes of Ctrl-C before that is decided by Python and by the libraries that it loads
         time.sleep(dice.uniform(0, _LONGEST_MOMENT))
         process.send_signal(signal.SIGINT)
         said = output.read()
