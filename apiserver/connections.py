@@ -197,4 +197,4 @@ def _request(
     writer: AbstractStreamWriter,
     task: "asyncio.Task[None]",
 ) -> web.BaseRequest:
-    return web.BaseRequest(message, payload, protocol, writer, task, asyncio.get_running_loop())
+    return web.BaseRequest(message, payload, protocol, writer, task, task.get_loop())

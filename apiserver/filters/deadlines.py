@@ -55,7 +55,7 @@ class Deadlines:
             if context.info.is_long_running:
                 return await handler(request, context)
             deadline = context.received + self._timeout_of(context.query)
-            running = self._enter(deadline)
+            running = self._enter(deadline, request.task.get_loop())
             try:
                 return await handler(request, replace(context, deadline=deadline))
             except asyncio.CancelledError:
@@ -93,8 +93,8 @@ class Deadlines:
             raise errors.BadRequest(f"invalid timeout specified in the request URL - {exc}") from exc
         return min(wanted, self._timeout) if wanted > 0 else self._timeout
 
-    def _enter(self, deadline: float) -> _Limited:
-        task = asyncio.current_task()
+    def _enter(self, deadline: float, loop: asyncio.AbstractEventLoop) -> _Limited:
+        task = asyncio.current_task(loop)  # asking which loop runs would cost a system call
         assert task is not None
         running = _Limited(task, deadline)
         self._running[id(running)] = running

@@ -66,6 +66,6 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
 
 def _size_of(response: web.StreamResponse) -> int:
     body = response.body if isinstance(response, web.Response) else None
-    if isinstance(body, Payload):
-        return body.size or 0
-    return len(body) if isinstance(body, bytes) else 0
+    if isinstance(body, bytes):
+        return len(body)
+    return (body.size or 0) if isinstance(body, Payload) else 0
