@@ -20,6 +20,7 @@ from registry.rest import Request, timestamp
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import names, object_meta
 from registry.validation.errors import invalid_of
+from registry.validation.field import FieldError
 from storage.interface import Preconditions
 from storage.stored_object import Object
 
@@ -71,13 +72,21 @@ def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Obje
     """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
     settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
-    found = object_meta.validate(obj["metadata"], is_namespaced=kind.is_namespaced, check_name=strategy.check_name)
-    found += strategy.validate(context, obj)
+    found = _found_in_new(kind, strategy, obj=obj, context=context)
     if found:
         raise invalid_of(kind.group_kind, obj["metadata"].get("name", ""), found)
     for warning in strategy.warnings_on_create(context, obj):
         request.warn(warning)
     strategy.canonicalize(obj)
+
+
+def _found_in_new(kind: Kind, strategy: Strategy, *, obj: Object, context: StrategyContext) -> list[FieldError]:
+    metadata, is_namespaced = obj["metadata"], kind.is_namespaced
+    if strategy.looks_at_metadata:
+        found = object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=strategy.check_name)
+        return found + strategy.validate(context, obj)
+    found = strategy.validate(context, obj)
+    return found or object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=names.is_path_segment)
 
 
 def before_update(

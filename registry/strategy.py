@@ -60,6 +60,8 @@ class Strategy(Struct, frozen=True, kw_only=True):
     takes_long: its rules may take long whatever they are about.
     has_generation: metadata.generation starts at 1 and grows when anything but metadata and status changes.
     check_name: what is wrong with the name of an object, or with a prefix of one.
+    looks_at_metadata: whether its errors begin with those of the metadata; else the rules that all metadata have count
+    only where nothing else is wrong.
     """
 
     has_status: bool = False
@@ -69,6 +71,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     allows_unconditional_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS
     check_name: NameCheck = names.is_dns_subdomain
+    looks_at_metadata: bool = True
 
     def default(self, obj: Object) -> None:
         """Fill in, in place, the defaults that follow from the rest of an object; those of its types are there.

@@ -24,6 +24,7 @@ from registry.options import DeleteOptions, delete_options_of
 from registry.quoting import quote
 from registry.schema import Catalog, DecodeError, UnknownKind, yaml_keys
 from registry.schema.leaves import json_type
+from registry.schemes import scheme_of
 from registry.validation import field
 from registry.validation.errors import invalid_of
 from storage.aside import aside
@@ -41,6 +42,8 @@ NOT_AN_OBJECT = (
     '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
 )
 
+_TYPE_MEMBERS = frozenset({"apiVersion", "kind"})
+
 
 async def decode_object(
     body: bytes, request: web.BaseRequest, context: RequestContext, served: Served[Any], *, field_validation: str
@@ -48,7 +51,7 @@ async def decode_object(
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
     found = await _read(body, request, served.types, expected)
-    kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found.value, served)
+    kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found, body, served)
     try:
         hub, strict_errors = await aside(partial(_hub, served, found), len(body))
     except DecodeError as exc:
@@ -122,12 +125,10 @@ def _summary(body: bytes) -> str:
     return f"{text} ..." if len(body) > _SUMMARY_BYTES else text
 
 
-def _kind_of(value: dict[str, Any], served: Served[Any]) -> GroupVersionKind:
+def _kind_of(found: _Body, body: bytes, served: Served[Any]) -> GroupVersionKind:
     """What the body says that it is; what it does not say is taken from the URL. Raises BadRequest for another kind."""
     expected = served.view.object_kind
-    api_version, name = value.get("apiVersion"), value.get("kind")
-    if not isinstance(api_version, str | None) or not isinstance(name, str | None):
-        return expected
+    api_version, name = _type_texts(found, body, expected)
     group, _, version = (api_version or expected.api_version).rpartition("/")
     kind = GroupVersionKind(group, version, name or expected.kind)
     if kind == expected or kind in getattr(served.storage, "accepts", ()):
@@ -142,7 +143,7 @@ def _kind_of(value: dict[str, Any], served: Served[Any]) -> GroupVersionKind:
 
 def _kind_of_custom(found: _Body, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
     """The same for a custom resource, which must say what it is. Raises BadRequest, Invalid."""
-    api_version, name = _text_of(found, "apiVersion", body, expected), _text_of(found, "kind", body, expected)
+    api_version, name = _type_texts(found, body, expected)
     if not name:
         shown = body.decode(errors="replace")
         raise errors.BadRequest(
@@ -162,19 +163,23 @@ def _kind_of_custom(found: _Body, body: bytes, expected: GroupVersionKind) -> Gr
     return expected
 
 
-def _text_of(found: _Body, member: str, body: bytes, expected: GroupVersionKind) -> str:
-    value = found.value.get(member)
-    if isinstance(value, str | None):
-        return value or ""
-    why = f"json: cannot unmarshal {json_type(value)} into Go struct field .{member} of type string"
+def _type_texts(found: _Body, body: bytes, expected: GroupVersionKind) -> tuple[str, str]:
+    """The apiVersion and the kind. Raises BadRequest for the first of them that is no text."""
+    value = found.value
+    api_version, name = value.get("apiVersion"), value.get("kind")
+    if isinstance(api_version, str | None) and isinstance(name, str | None):
+        return api_version or "", name or ""
+    member = next(key for key, one in value.items() if key in _TYPE_MEMBERS and not isinstance(one, str | None))
+    why = f"json: cannot unmarshal {json_type(value[member])} into Go struct field .{member} of type string"
     raise _unrecognized(f"couldn't get version/kind; json parse error: {why}", body, expected)
 
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
     """Why an object of one kind cannot be taken for another."""
-    if not is_old(kind) and not _is_known(kind, types):
+    scheme = scheme_of(expected.group)
+    if scheme_of(kind.group) != scheme or not (is_old(kind) or _is_known(kind, types)):
         registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
-        return f'{registered} in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        return f'{registered} in scheme "{scheme}"'
     package = expected.group.partition(".")[0] or "core"
     names = (f"({kind.version}.{kind.kind})", f"({package}.{expected.kind})")
     return f"converting {names[0]} to {names[1]}: unknown conversion"

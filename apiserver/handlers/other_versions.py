@@ -16,6 +16,7 @@ OLD: Mapping[str, str] = {
     "admissionregistration.k8s.io/v1alpha1": _POLICIES,
     "admissionregistration.k8s.io/v1beta1": f"ValidatingWebhookConfiguration MutatingWebhookConfiguration {_POLICIES}",
     "apiextensions.k8s.io/v1beta1": "CustomResourceDefinition",
+    "apiregistration.k8s.io/v1beta1": "APIService",
     "apps/v1beta1": _APPS,
     "apps/v1beta2": f"{_APPS} DaemonSet ReplicaSet",
     "authentication.k8s.io/v1alpha1": "SelfSubjectReview",

@@ -7,6 +7,7 @@ from registry.fields import text
 from registry.kind import Kind
 from registry.rest import timestamp
 from registry.strategy import Strategy, StrategyContext
+from registry.validation import object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -28,7 +29,8 @@ class RequestStrategy(Strategy, frozen=True, kw_only=True):
         _keep(new, old, "spec", "status")
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + request_validation.validate(obj, None)
+        errors = object_meta.validate(obj["metadata"], is_namespaced=False, check_name=_any_name)
+        return errors + super().validate(context, obj) + request_validation.validate(obj, None)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return request_validation.validate_change(self, context, new, old)
@@ -102,7 +104,7 @@ CERTIFICATESIGNINGREQUESTS = Kind(
     kind="CertificateSigningRequest",
     is_namespaced=False,
     short_names=("csr",),
-    strategy=RequestStrategy(check_name=_any_name),
+    strategy=RequestStrategy(check_name=_any_name, looks_at_metadata=False),
     status_strategy=RequestStatusStrategy(check_name=_any_name),
     fields={"spec.signerName": text("spec.signerName")},
 )

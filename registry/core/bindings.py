@@ -12,7 +12,7 @@ from registry.names import GroupResource, GroupVersionKind
 from registry.options import CreateOptions
 from registry.quoting import quote
 from registry.rest import Request
-from registry.validation import field
+from registry.validation import field, names
 from registry.validation.field import FieldError
 from storage.interface import Preconditions, Update
 from storage.stored_object import Object, StoredObject
@@ -54,6 +54,7 @@ class BindingREST:
         if found := _validate(obj):
             raise StatusError(errors.aggregate(map(str, found)))
         await self._pods.admission.validate(attributes)
+        _check_name(metadata.get("name", ""))
         await self._assign(request, obj, is_dry_run=options.is_dry_run)
         return rest.success()
 
@@ -73,6 +74,14 @@ class BindingREST:
             store.key(request, name), bind, preconditions=_preconditions(binding["metadata"]), dry_run=is_dry_run
         )
         await store.interpreted(writing, "update", name)
+
+
+def _check_name(name: str) -> None:
+    """Whether there can be a pod of this name."""
+    if not name:
+        raise errors.BadRequest("Name parameter required.")
+    if wrong := names.is_path_segment(name, False):
+        raise errors.BadRequest(f"Name parameter invalid: {quote(name)}: {', '.join(wrong)}")
 
 
 def _validate(binding: Object) -> list[FieldError]:

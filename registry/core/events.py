@@ -12,7 +12,6 @@ from registry.kind import Kind
 from registry.strategy import GarbageCollection, Strategy, StrategyContext
 from registry.validation import field, internal, names, object_meta
 from registry.validation.field import FieldError
-from registry.validation.names import NameCheck
 from storage.stored_object import Object
 
 _TYPES = ("Normal", "Warning")
@@ -34,7 +33,7 @@ class EventStrategy(Strategy, frozen=True, kw_only=True):
 
     allows_create_on_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.UNSUPPORTED
-    check_name: NameCheck = names.is_path_segment
+    looks_at_metadata: bool = False
     is_strict: bool = False
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -92,8 +91,7 @@ def _validate_length(obj: Object, name: str, limit: int) -> list[FieldError]:
 
 def _validate_strictly(obj: Object) -> list[FieldError]:
     metadata, event_type = obj["metadata"], obj.get("type", "")
-    name = metadata.get("name", "")
-    errors = field.invalid_each("metadata.name", name, names.is_dns_subdomain(name, False))
+    errors = object_meta.validate(metadata, is_namespaced=True, check_name=names.is_dns_subdomain)
     errors += object_meta.validate_builtin_finalizers(metadata.get("finalizers") or ())
     errors += _validate_series(obj)
     if not obj.get("eventTime"):

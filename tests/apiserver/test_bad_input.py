@@ -207,6 +207,28 @@ async def test_a_create_with_a_resource_version_is_refused_in_kube_apiservers_wo
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("", "Name parameter required."), ("a/b", "Name parameter invalid: \"a/b\": may not contain '/'")],
+)
+async def test_a_binding_says_for_which_pod_it_is(client: Client, name: str, message: str) -> None:
+    body = orjson.dumps({"metadata": {"name": name}, "target": {"name": "node"}})
+
+    answer = await client.send("POST", "/api/v1/namespaces/n/bindings", body)
+
+    assert (answer.status, answer.json["message"]) == (400, message)
+
+
+@pytest.mark.parametrize("member", ["kind", "apiVersion"])
+async def test_a_type_that_is_no_text_is_told_apart_from_a_wrong_one(client: Client, member: str) -> None:
+    answer = await client.send("POST", MAPS, b'{"%b": false}' % member.encode())
+
+    assert answer.json["message"] == (
+        "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+        f'json: cannot unmarshal bool into Go struct field .{member} of type string ({{"{member}": false}})'
+    )
+
+
 async def test_what_means_nothing_is_ignored(client: Client) -> None:
     answers = {name: await client.send("GET", path) for name, path in HARMLESS.items()}
 

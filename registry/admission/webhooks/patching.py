@@ -15,9 +15,10 @@ from registry.patch import documents, json_patch
 from registry.patch.json_patch import Inapplicable
 from registry.quoting import quote
 from registry.schema import DecodeError
+from registry.schemes import scheme_of
 from storage.stored_object import Object
 
-_NO_KIND = 'no kind {kind} is registered for version {version} in scheme "pkg/api/legacyscheme/scheme.go:30"'
+_NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'
 
 
 def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
@@ -69,4 +70,5 @@ def _check_kind(value: Object, form: Form) -> None:
     """Whether an object is still what it was: what it does not say, it is."""
     kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
     if (kind, api_version) != (form.kind.kind, form.kind.api_version):
-        raise InternalError(_NO_KIND.format(kind=quote(str(kind)), version=quote(str(api_version))))
+        scheme = scheme_of(form.kind.group)
+        raise InternalError(_NO_KIND.format(kind=quote(str(kind)), version=quote(str(api_version)), scheme=scheme))

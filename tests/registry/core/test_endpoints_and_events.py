@@ -126,3 +126,12 @@ def test_taints_are_unique_by_key_and_effect() -> None:
         'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"c","Effect":"NoSchedule","TimeAdded":null}: '
         "taints must be unique by key and effect pair"
     ]
+
+
+def test_a_new_event_of_the_strict_group_has_its_name_checked_behind_what_all_events_keep() -> None:
+    value = {**EVENT, "metadata": {"name": "Bad_Name", "namespace": "default"}, "reportingInstance": ""}
+    strict = EventStrategy(is_strict=True)
+
+    fields = [error.path for error in strict.validate(CONTEXT, created(EVENTS, value))]
+
+    assert fields == ["reportingInstance", "metadata.name"]
