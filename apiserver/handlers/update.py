@@ -49,7 +49,7 @@ def _check_identity(obj: Object, context: RequestContext) -> None:
     metadata, info = obj["metadata"], context.info
     name = metadata.get("name", "")
     if not name:
-        raise BadRequest("name must be provided")
+        raise BadRequest(f"the name of the object ({info.name} based on URL) was undeterminable: name must be provided")
     if name != info.name:
         raise BadRequest(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
     namespace = metadata.get("namespace", "")

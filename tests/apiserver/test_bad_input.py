@@ -219,6 +219,15 @@ async def test_a_binding_says_for_which_pod_it_is(client: Client, name: str, mes
     assert (answer.status, answer.json["message"]) == (400, message)
 
 
+async def test_an_update_has_the_name_of_its_path(client: Client) -> None:
+    answer = await client.send("PUT", MAP, b"{}")
+
+    assert (answer.status, answer.json["message"]) == (
+        400,
+        "the name of the object (a based on URL) was undeterminable: name must be provided",
+    )
+
+
 @pytest.mark.parametrize("member", ["kind", "apiVersion"])
 async def test_a_type_that_is_no_text_is_told_apart_from_a_wrong_one(client: Client, member: str) -> None:
     answer = await client.send("POST", MAPS, b'{"%b": false}' % member.encode())
