@@ -13,6 +13,8 @@ YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MEDIA_TYPES = (JSON, YAML, PROTOBUF)
 STREAM_TYPES = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+OF_COLLECTIONS = (*MEDIA_TYPES, *STREAM_TYPES)
+"""What is written at a path that can be listed and watched."""
 
 META_GROUP = "meta.k8s.io"
 TABLE = "Table"

@@ -5,9 +5,9 @@ import sys
 from typing import Any
 
 import orjson
-from aiohttp import web
+from aiohttp import hdrs, web
 
-from apiserver import responses
+from apiserver import negotiation, responses
 from apiserver.context import Handler, RequestContext
 from apiserver.version import KUBERNETES_VERSION
 from registry import errors
@@ -46,6 +46,9 @@ def handler(emulated: Version = NEWEST) -> Handler:
             raise errors.RouteNotFound
         if request.method != "GET":
             raise errors.RouteMethodNotAllowed
+        accept = request.headers.get(hdrs.ACCEPT, "")
+        if accept and not any(clause.takes(responses.JSON) for clause in negotiation.parse_accept(accept)):
+            raise errors.RouteNotAcceptable((responses.JSON,))
         return responses.raw(context, body)
 
     return version

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import hdrs, web
 
-from apiserver import responses
+from apiserver import negotiation, responses
 from apiserver.backends import Backends
 from apiserver.context import RequestContext
 from apiserver.handlers import container_logs, output, reverse_proxy, tunnels
@@ -21,6 +21,8 @@ Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable
 
 _BEHIND = 3
 """The parts of a path before what a proxy passes on: resource, name, subresource."""
+_WRITTEN = ("text/plain", *negotiation.MEDIA_TYPES)
+"""By what gives logs."""
 _PASSES: Mapping[Passage, Pass] = {
     Passage.LOG: container_logs.send,
     Passage.STREAM: tunnels.stream,
@@ -34,7 +36,7 @@ async def handle(
     """Find out where to go on, and go there."""
     info = context.info
     if served.view.object_kind.kind == served.kind.kind:
-        output.negotiated(request, served)
+        output.negotiated(request, served, written=_WRITTEN)
     elif context.query.get("dryRun"):
         raise errors.BadRequest("dryRun is not supported")
     path = "/".join(info.parts[_BEHIND:])

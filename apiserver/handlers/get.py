@@ -7,12 +7,15 @@ from apiserver.context import RequestContext
 from apiserver.handlers import output
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
+from registry.errors import BadRequest
 from registry.rest import Getter
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:
     """Answer with the object."""
     chosen = output.negotiated(request, served)
+    if parameters.flag(context.query, "export"):
+        raise BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
     version = parameters.parse_resource_version(parameters.text(context.query, "resourceVersion"))
     found = await served.storage.get(rest_request(context, served), context.info.name, resource_version=version)
     return await output.respond_object(request, context, served, found, chosen)

@@ -33,11 +33,13 @@ _PIECES_FROM_BYTES = 1024 * 1024
 _THREAD_FROM_ITEMS = 50
 
 
-def negotiated(request: web.BaseRequest, served: Served[Any]) -> Format:
-    """The format for an answer about this resource. Raises NotAcceptable."""
+def negotiated(
+    request: web.BaseRequest, served: Served[Any], *, written: Sequence[str] = negotiation.MEDIA_TYPES
+) -> Format:
+    """The format for an answer about this resource. written: what its path is said to write. Raises NotAcceptable."""
     accept = request.headers.get(hdrs.ACCEPT, "")
     if not negotiation.is_served(accept) and not served.kind.is_custom:
-        raise errors.RouteNotAcceptable(negotiation.MEDIA_TYPES)
+        raise errors.RouteNotAcceptable(written)
     chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, served.allows)
     if chosen is None:
         raise errors.NotAcceptable(negotiation.MEDIA_TYPES)

@@ -67,7 +67,7 @@ async def _settled(served: Served[Watching], request: Request, selected: paramet
 def _negotiated(request: web.BaseRequest, served: Served[Watching]) -> negotiation.Format:
     accept = request.headers.get(hdrs.ACCEPT, "")
     if not negotiation.is_served(accept):
-        raise errors.RouteNotAcceptable((*negotiation.MEDIA_TYPES, *negotiation.STREAM_TYPES))
+        raise errors.RouteNotAcceptable(negotiation.OF_COLLECTIONS)
     chosen = output.negotiated(request, served)
     if chosen.media_type == negotiation.YAML:
         raise errors.NotAcceptable(negotiation.STREAM_TYPES)

@@ -155,8 +155,10 @@ class Client:
 
     server: Server
 
-    async def send(self, method: str, path: str, body: bytes = b"", content_type: str = JSON) -> Answer:
-        headers = {"Content-Type": content_type}
+    async def send(
+        self, method: str, path: str, body: bytes = b"", content_type: str = JSON, *, accept: str = JSON
+    ) -> Answer:
+        headers = {"Content-Type": content_type, "Accept": accept}
         tls = as_admin(self.server)
         async with asyncio.timeout(10):
             return await ask(self.server.secure.port, path, method=method, headers=headers, body=body, tls=tls)
@@ -217,6 +219,34 @@ async def test_a_binding_says_for_which_pod_it_is(client: Client, name: str, mes
     answer = await client.send("POST", "/api/v1/namespaces/n/bindings", body)
 
     assert (answer.status, answer.json["message"]) == (400, message)
+
+
+async def test_exports_are_over(client: Client) -> None:
+    answers = [await client.send("GET", f"{MAP}?export={value}") for value in ("true", "", "0")]
+
+    assert [answer.status for answer in answers] == [400, 400, 200]
+    assert answers[0].json["message"] == "the export parameter, deprecated since v1.14, is no longer supported"
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        (
+            MAPS,
+            "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, "
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ),
+        (MAP, "application/json, application/yaml, application/vnd.kubernetes.protobuf"),
+        ("/version", "application/json"),
+    ],
+)
+async def test_what_a_path_writes_is_said_to_who_accepts_nothing_of_it(client: Client, path: str, written: str) -> None:
+    answer = await client.send("GET", path, accept="application/xml")
+
+    assert (answer.status, answer.json["message"]) == (
+        406,
+        f"406: Not Acceptable\n\nAvailable representations: {written}",
+    )
 
 
 async def test_an_update_has_the_name_of_its_path(client: Client) -> None:
