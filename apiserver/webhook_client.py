@@ -4,8 +4,6 @@ Admission and conversion share it. Must hold: a webhook is trusted by the CA bun
 authorities of the machine; it is shown what is meant for its place.
 """
 
-import base64
-import binascii
 import ipaddress
 import posixpath
 import ssl
@@ -20,7 +18,7 @@ import orjson
 from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from apiserver import webhook_answers, webhook_files, webhook_words
+from apiserver import bundles, webhook_answers, webhook_files, webhook_words
 from apiserver.posting import Message, Poster
 from apiserver.webhook_credentials import Credential, Credentials
 from registry.quoting import quote
@@ -151,12 +149,10 @@ def _trust(authorities: str, certificate: str) -> ssl.SSLContext:
 
     Raises Unusable.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if authorities else ssl.create_default_context()
     try:
-        if authorities:
-            context.load_verify_locations(cadata=base64.b64decode(authorities).decode())
-    except (ssl.SSLError, binascii.Error, UnicodeDecodeError) as exc:
-        raise Unusable("unable to load root certificates: unable to parse bytes as PEM block") from exc
+        context = bundles.trusting(authorities)
+    except bundles.NoTrust as exc:
+        raise Unusable(str(exc)) from exc
     if certificate:
         try:
             webhook_files.show(certificate, context)

@@ -11,7 +11,8 @@ from urllib.parse import quote
 from aiohttp import web
 
 from apiserver import responses
-from apiserver.aggregation.remote_servers import NoTrust, RemoteServers
+from apiserver.aggregation.remote_servers import RemoteServers
+from apiserver.bundles import NoTrust
 from apiserver.context import RequestContext
 from apiserver.handlers import reverse_proxy
 from registry.access.users import UserInfo

@@ -7,8 +7,6 @@ words.
 """
 
 import asyncio
-import base64
-import binascii
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -20,6 +18,7 @@ from aiohttp import ClientResponse, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
+from apiserver import bundles
 from apiserver.backends import UNREACHABLE, Unreachable, why
 from apiserver.settings import Settings
 from registry.apiregistration.registrations import Registration
@@ -36,10 +35,6 @@ _WELL = range(200, 300)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 AGGREGATOR: Mapping[str, str] = {"X-Remote-User": "system:kube-aggregator", "X-Remote-Group": "system:masters"}
 """Who asks on behalf of this server."""
-
-
-class NoTrust(Exception):
-    """Nobody can be trusted on behalf of an APIService; the message says why."""
 
 
 class Document(NamedTuple):
@@ -102,7 +97,7 @@ class RemoteServers:
                     return Document(answer.status, dict(answer.headers), await _read(answer))
         except TimeoutError as exc:
             raise Unreachable("context deadline exceeded") from exc
-        except (Unresolved, NoTrust) as exc:
+        except (Unresolved, bundles.NoTrust) as exc:
             raise Unreachable(str(exc)) from exc
 
     async def _failure(self, registration: Registration) -> str:
@@ -186,12 +181,7 @@ async def _read(answer: ClientResponse) -> bytes:
 @lru_cache(maxsize=64)
 def _trust(authorities: str, is_unverified: bool, certificate: tuple[str, str] | None) -> ssl.SSLContext:
     """Raises NoTrust."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if authorities else ssl.create_default_context()
-    if authorities:
-        try:
-            context.load_verify_locations(cadata=base64.b64decode(authorities).decode())
-        except (ssl.SSLError, binascii.Error, UnicodeDecodeError) as exc:
-            raise NoTrust("unable to load root certificates: unable to parse bytes as PEM block") from exc
+    context = bundles.trusting(authorities)
     if is_unverified:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
