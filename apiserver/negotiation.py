@@ -124,6 +124,11 @@ def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> F
     return Format(media_type, target, parameters.get("pretty") == "1")
 
 
+def accepts(header: str, media_type: str) -> bool:
+    """Whether an Accept header, or none, takes a type as it is, whatever the parameters."""
+    return not header or any(clause.takes(media_type) for clause in parse_accept(header))
+
+
 def parse_accept(header: str) -> list[Clause]:
     """The clauses, best first."""
     clauses = [clause for part in header.split(",") if (clause := _clause(part)) is not None]

@@ -88,8 +88,7 @@ def _check(request: web.BaseRequest, media_type: str) -> None:
     """Raises RouteMethodNotAllowed, RouteNotAcceptable."""
     if request.method != hdrs.METH_GET:
         raise errors.RouteMethodNotAllowed
-    accept = request.headers.get(hdrs.ACCEPT, "")
-    if accept and not any(clause.takes(media_type) for clause in negotiation.parse_accept(accept)):
+    if not negotiation.accepts(request.headers.get(hdrs.ACCEPT, ""), media_type):
         raise errors.RouteNotAcceptable((media_type,))
 
 

@@ -46,8 +46,7 @@ def handler(emulated: Version = NEWEST) -> Handler:
             raise errors.RouteNotFound
         if request.method != "GET":
             raise errors.RouteMethodNotAllowed
-        accept = request.headers.get(hdrs.ACCEPT, "")
-        if accept and not any(clause.takes(responses.JSON) for clause in negotiation.parse_accept(accept)):
+        if not negotiation.accepts(request.headers.get(hdrs.ACCEPT, ""), responses.JSON):
             raise errors.RouteNotAcceptable((responses.JSON,))
         return responses.raw(context, body)
 
