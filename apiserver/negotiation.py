@@ -110,7 +110,7 @@ def is_served(accept: str) -> bool:
     if not accept:
         return True
     types = (part.partition(";")[0].strip() for part in accept.split(","))
-    return any(name in {"*/*", "application/*", *MEDIA_TYPES} for name in types)
+    return any(name in {"*/*", *MEDIA_TYPES} for name in types)
 
 
 def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> Format | None:

@@ -20,13 +20,14 @@ from registry.selectors import fields, labels
 from registry.validation import field
 from registry.validation.errors import invalid_of
 from registry.validation.field import FieldError
-from storage.interface import ListOptions, Match, WatchOptions
+from storage.interface import ListOptions, Match, Preconditions, WatchOptions
 from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 
 _MAX_UINT64 = 2**64 - 1
 _MAX_INT64 = 2**63 - 1
 _MOST_DIGITS = 20
 _BEYOND = 2**64
+_ANY_VERSION = 1
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -44,17 +45,22 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     def list_options(self) -> ListOptions:
         """For storage. Raises BadRequest for a resourceVersion that is none."""
-        try:
-            version = parse_resource_version(self.resource_version)
-        except errors.StatusError as exc:
-            raise BadRequest(f"invalid resource version: {exc.message}") from exc
         return ListOptions(
-            resource_version=version,
-            match=Match(self.match),
+            resource_version=self._version(),
+            match=Match(self.match) if self.resource_version else Match.UNSET,
             predicate=self.predicate,
             limit=self.limit,
             continue_token=self.continue_token,
         )
+
+    def _version(self) -> int | None:
+        """The version. With a continue token storage looks at the token first, and then refuses any version."""
+        if self.continue_token and self.resource_version not in {"", "0"}:
+            return _ANY_VERSION
+        try:
+            return parse_resource_version(self.resource_version)
+        except errors.StatusError as exc:
+            raise BadRequest(f"invalid resource version: {exc.message}") from exc
 
     def watch_options(self) -> WatchOptions:
         """For storage. Raises a bare 500 for a resourceVersion that is none, as kube-apiserver does."""
@@ -66,20 +72,23 @@ class Selection(Struct, frozen=True, kw_only=True):
         )
 
 
-def selection(query: Query, kind: Kind, *, is_watch: bool, name: str = "") -> Selection:
-    """The options of a list or watch. `name` is that of a watched object's path. Raises BadRequest, Invalid."""
-    if not query and not name and not is_watch:
+def selection(query: Query, kind: Kind, *, name: str = "") -> Selection:
+    """The options of a list or watch. `name` is that of a watched object's path. Raises BadRequest, Invalid.
+
+    A watch is what the query calls so: one that only its path does has the options of a list.
+    """
+    if not query and not name:
         return _EVERYTHING
     selected = Selection(
         predicate=EVERYTHING,
         resource_version=text(query, "resourceVersion"),
         match=text(query, "resourceVersionMatch"),
+        timeout_seconds=integer(query, "timeoutSeconds"),
         limit=max(integer(query, "limit") or 0, 0),
         continue_token=text(query, "continue"),
-        timeout_seconds=integer(query, "timeoutSeconds"),
         allows_bookmarks=bool(flag(query, "allowWatchBookmarks")),
         send_initial_events=flag(query, "sendInitialEvents"),
-        is_watch=is_watch,
+        is_watch=bool(flag(query, "watch")),
     )
     label_requirements = labels.parse(text(query, "labelSelector"))
     field_text = text(query, "fieldSelector")
@@ -123,9 +132,11 @@ def patch_options(query: Query) -> PatchOptions:
 
 def delete_options(query: Query) -> DeleteOptions:
     """How to delete, for a request without a body; not yet checked."""
+    uid, version = text(query, "uid"), text(query, "resourceVersion")
     return DeleteOptions(
         dry_run=tuple(query.get("dryRun", ())),
         grace_period_seconds=integer(query, "gracePeriodSeconds"),
+        preconditions=Preconditions(uid or None, version or None) if uid or version else None,
         orphan_dependents=flag(query, "orphanDependents"),
         propagation_policy=query["propagationPolicy"][0] if "propagationPolicy" in query else None,
     )

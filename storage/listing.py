@@ -149,6 +149,7 @@ def check(options: ListOptions) -> None:
         if match is Match.EXACT and version == 0:
             raise InvalidOptions('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
     if options.continue_token and version:
+        continue_token.decode(options.continue_token)  # a token that is none is told first
         raise InvalidOptions("specifying resource version is not allowed when using continue")
 
 

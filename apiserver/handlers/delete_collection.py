@@ -14,7 +14,7 @@ from registry.rest import Deleter
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
     """Delete what is selected, and answer with the list of it."""
     chosen = output.negotiated(request, served)
-    selected = parameters.selection(context.query, served.kind, is_watch=False)
+    selected = parameters.selection(context.query, served.kind)
     options = await decoding.read_delete_options(request, context, served)
     check_delete(options)
     result = await served.storage.delete_collection(rest_request(context, served), options, selected.list_options())

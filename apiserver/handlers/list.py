@@ -12,8 +12,7 @@ from registry.rest import Lister
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:
     """Answer with the list."""
-    written = negotiation.OF_COLLECTIONS if "watch" in served.verbs else negotiation.MEDIA_TYPES
-    chosen = output.negotiated(request, served, written=written)
-    selected = parameters.selection(context.query, served.kind, is_watch=False, name=context.info.name)
+    chosen = output.negotiated(request, served, written=negotiation.OF_COLLECTIONS)
+    selected = parameters.selection(context.query, served.kind, name=context.info.name)
     result = await served.storage.list(rest_request(context, served), selected.list_options())
     return await output.respond_list(request, context, served, result, chosen)

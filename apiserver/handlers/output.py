@@ -14,6 +14,7 @@ import orjson
 from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
+from apiserver.answers import Answer, can_answer
 from apiserver.context import RequestContext
 from apiserver.handlers import recorded, transforms
 from apiserver.handlers.served import Served
@@ -80,14 +81,9 @@ async def respond_list(
         return await respond_value(request, context, value, chosen, types=served.types)
     items = [served.view.list_item(item) for item in result.items]
     if served.is_custom:
-        metadata = {"continue": "", **metadata}
+        metadata = dict(sorted({"continue": "", **metadata}.items()))
     if _is_plain(request, context, chosen):
-        head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (
-            served.view.list_kind.kind.encode(),
-            served.view.list_kind.api_version.encode(),
-            orjson.dumps(metadata),
-        )
-        body = JSONList(head, items, b"]}\n", content_type=negotiation.JSON)
+        body = JSONList(*_around(served, metadata, items), content_type=negotiation.JSON)
         if context.trail is not None and context.trail.has_response:
             recorded.answered_json(context, body.joined())
         if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
@@ -95,6 +91,16 @@ async def respond_list(
         return responses.raw(context, body, content_type=negotiation.JSON)
     value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
     return await respond_value(request, context, value, chosen, types=served.types)
+
+
+def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> tuple[bytes, Sequence[bytes], bytes]:
+    """Items between the begin and the end of their list, whose members are in the order of its Go type."""
+    kind, api_version = served.view.list_kind.kind.encode(), served.view.list_kind.api_version.encode()
+    shown = orjson.dumps(metadata)
+    if served.is_custom:
+        head, tail = b'{"apiVersion":"%b","items":[' % api_version, b'],"kind":"%b","metadata":%b}\n' % (kind, shown)
+        return head, items, tail
+    return b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (kind, api_version, shown), items, b"]}\n"
 
 
 def list_metadata(result: ListResult) -> dict[str, Any]:
@@ -138,7 +144,8 @@ async def _protobuf(value: Object, types: Catalog) -> bytes:
 
 def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:
     kind = served.view.list_kind
-    return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata, "items": items}
+    value = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata, "items": items}
+    return dict(sorted(value.items())) if served.is_custom else value
 
 
 def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
@@ -151,6 +158,8 @@ def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format)
 async def _respond(
     request: web.BaseRequest, context: RequestContext, body: bytes, *, media_type: str, status: int = 200
 ) -> web.StreamResponse:
+    if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
+        return Answer(context, body, status=status, content_type=media_type)
     if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
     compressed = await asyncio.to_thread(_gzip, body)

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from apiserver import responses
+from apiserver import negotiation, responses
 from apiserver.backends import Backends
 from apiserver.context import RequestContext
 from apiserver.draining import Draining
@@ -83,11 +83,11 @@ class Resources:
         is_offered = info.verb in served.verbs
         if handle is None or not (is_offered or (info.verb == "watch" and "list" in served.verbs)):
             raise errors.RouteMethodNotAllowed
-        if served.kind.deprecation:
+        if served.kind.deprecation and negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
             context.warnings.add(served.kind.deprecation)
             context.annotate(_DEPRECATED, "true")
         if not is_offered:
-            raise errors.MethodNotSupported(served.resource, info.verb)
+            return watch.refuse(request, context, served)
         return handle(request, context, served)
 
     async def _handle_connection(

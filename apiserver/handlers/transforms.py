@@ -50,7 +50,7 @@ def of(chosen: Format, query: Query) -> Transform | None:
 
 
 def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
-    """One hub object in the wanted form; it is used up. Raises NotTransformable."""
+    """One hub object in the wanted form; it is used up. Raises NotTransformable, or a bare 500 for what has no form."""
     if transform.kind == negotiation.TABLE:
         version = obj["metadata"].get("resourceVersion")
         metadata = {"resourceVersion": version} if version else {}
@@ -58,6 +58,8 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
         return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=[made])
     if transform.kind == negotiation.PARTIAL:
         return tables.partial(transform.api_version, obj)
+    if served.is_custom:
+        raise errors.StatusError("content is not a list")
     found = _go_type(served.view.object_kind)
     raise errors.NotTransformable(
         f"you requested PartialObjectMetadataList, but the requested object is not a list ({found})"
@@ -67,7 +69,7 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
 async def many(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> Object:
     """A list in the wanted form. Raises NotTransformable."""
     if transform.kind == negotiation.PARTIAL:
-        found = _go_type(served.view.list_kind)
+        found = "*unstructured.UnstructuredList" if served.is_custom else _go_type(served.view.list_kind)
         raise errors.NotTransformable(
             f"you requested PartialObjectMetadata, but the requested object is a list ({found})"
         )

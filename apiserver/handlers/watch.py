@@ -2,7 +2,7 @@
 
 import random
 
-from aiohttp import HttpVersion11, hdrs, web
+from aiohttp import HttpVersion11, web
 from msgspec.structs import replace
 
 from apiserver import negotiation, parameters, streams, websockets
@@ -15,7 +15,7 @@ from apiserver.handlers.watch_frames import frames_of
 from apiserver.metrics.requests import RequestMetrics
 from apiserver.wires import wire_of
 from registry import errors
-from registry.rest import Request, Watching
+from registry.rest import Request, RESTStorage, Watching
 from storage.interface import ListOptions, WatchOptions
 
 
@@ -32,14 +32,12 @@ async def handle(
 
     A watch that does not say how long ends after one to two times `min_seconds`.
     """
-    chosen = _negotiated(request, served)
-    selected = parameters.selection(context.query, served.kind, is_watch=True, name=context.info.name)
+    chosen = output.negotiated(request, served, written=negotiation.OF_COLLECTIONS)
+    selected = parameters.selection(context.query, served.kind, name=context.info.name)
     seconds = selected.timeout_seconds or random.uniform(min_seconds, 2 * min_seconds)  # noqa: S311 - spreads load
-    knows_chunks = request.version >= HttpVersion11
-    wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request), knows_chunks=knows_chunks)
-    frames = frames_of(served, transforms.of(chosen, context.query), wire)
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
+    frames = _frames(request, context, served, chosen)
     stream = streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
     sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
@@ -53,10 +51,17 @@ async def handle(
         watch.stop()
 
 
+async def refuse(request: web.BaseRequest, context: RequestContext, served: Served[RESTStorage]) -> web.StreamResponse:
+    """As above, for what can be listed and not watched: the request must be right before it is told so."""
+    output.negotiated(request, served, written=negotiation.OF_COLLECTIONS)
+    parameters.selection(context.query, served.kind, name=context.info.name)
+    raise errors.MethodNotSupported(served.resource, context.info.verb)
+
+
 async def _settled(served: Served[Watching], request: Request, selected: parameters.Selection) -> WatchOptions:
     """The options with a beginning: who wants neither the state nor a version wants what comes from now on."""
     options = selected.watch_options()
-    if options.send_initial_events or options.resource_version:
+    if options.resource_version or selected.send_initial_events is not False:
         return options
     now = await served.storage.list(request, ListOptions(limit=1))
     return WatchOptions(
@@ -64,11 +69,13 @@ async def _settled(served: Served[Watching], request: Request, selected: paramet
     )
 
 
-def _negotiated(request: web.BaseRequest, served: Served[Watching]) -> negotiation.Format:
-    accept = request.headers.get(hdrs.ACCEPT, "")
-    if not negotiation.is_served(accept):
-        raise errors.RouteNotAcceptable(negotiation.OF_COLLECTIONS)
-    chosen = output.negotiated(request, served)
+def _frames(
+    request: web.BaseRequest, context: RequestContext, served: Served[Watching], chosen: negotiation.Format
+) -> streams.Frames:
+    """How events are written. Raises NotAcceptable for what can be written, but not as a stream."""
+    transform = transforms.of(chosen, context.query)
     if chosen.media_type == negotiation.YAML:
         raise errors.NotAcceptable(negotiation.STREAM_TYPES)
-    return chosen
+    knows_chunks = request.version >= HttpVersion11
+    wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request), knows_chunks=knows_chunks)
+    return frames_of(served, transform, wire)

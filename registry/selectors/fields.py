@@ -1,7 +1,8 @@
 r"""Field selectors: parse `spec.nodeName=n1,status.phase!=Failed` into requirements.
 
-Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; `\\`, `\,` and `\=` stand
-for the characters themselves in a value, any other backslash is refused.
+Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; a term without a
+field and a value asks for nothing; `\\`, `\,` and `\=` stand for the characters themselves in a value, any other
+backslash is refused.
 """
 
 from collections.abc import Iterator
@@ -17,12 +18,13 @@ _OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))
 
 def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
     """The requirements of a selector. Raises BadRequest."""
-    return tuple(_requirement(term, text, kind) for term in _terms(text) if term)
+    return tuple(_requirement(term, kind) for term in terms(text))
 
 
 def terms(text: str) -> list[tuple[str, Operator, str]]:
     """The words, operators and values of a selector for whatever kind. Raises BadRequest for what is none."""
-    return [_split(term, text) for term in _terms(text) if term]
+    found = [_split(term, text) for term in _terms(text) if term]
+    return [(label, operator, value) for label, operator, value in found if label or value]
 
 
 def _terms(text: str) -> Iterator[str]:
@@ -38,8 +40,8 @@ def _terms(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _requirement(term: str, text: str, kind: Kind) -> Requirement:
-    label, operator, value = _split(term, text)
+def _requirement(term: tuple[str, Operator, str], kind: Kind) -> Requirement:
+    label, operator, value = term
     name = kind.field_name(label)
     if name is None:
         raise BadRequest(_unknown(label, kind))

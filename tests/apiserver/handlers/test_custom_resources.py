@@ -59,7 +59,7 @@ async def test_what_is_defined_is_told_of_and_served(server: Server) -> None:
     assert group["preferredVersion"]["version"] == "v1"
     assert [one["name"] for one in resources] == ["widgets"]
     assert created["metadata"]["generation"] == 1
-    assert list(listed) == ["kind", "apiVersion", "metadata", "items"]
+    assert list(listed) == ["apiVersion", "items", "kind", "metadata"]
     assert listed["items"] == [created]
 
 

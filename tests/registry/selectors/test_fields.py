@@ -22,6 +22,7 @@ MAPS = Kind(group="", plural="configmaps", kind="ConfigMap")
         (r"metadata.name=a\,b", "metadata.name", Operator.IN, "a,b"),
         (r"metadata.name=a\=b\\", "metadata.name", Operator.IN, "a=b\\"),
         (",metadata.name=a,", "metadata.name", Operator.IN, "a"),
+        ("=,metadata.name=a,!=", "metadata.name", Operator.IN, "a"),
     ],
 )
 def test_a_selector_is_read(text: str, name: str, operator: Operator, value: str) -> None:

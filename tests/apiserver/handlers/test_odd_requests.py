@@ -1,0 +1,55 @@
+"""Requests that few clients send: what is told of them first, and in which words."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.apiserver.serving import as_admin, ask, running
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+STATUSES = "/api/v1/componentstatuses"
+YAML = "application/yaml"
+
+
+class Odd(NamedTuple):
+    """A request, and what its answer is and says."""
+
+    target: str
+    status: int
+    says: str
+    method: str = "GET"
+    accept: str = "application/json"
+
+
+ODD = {
+    "all of ours at once": Odd(MAPS, 406, "406: Not Acceptable", accept="application/*"),
+    "no stream": Odd(f"{MAPS}?watch=1", 406, "application/json;stream=watch", accept=YAML),
+    "no stream and worse": Odd(f"{MAPS}?watch=1&limit=x", 400, "invalid syntax", accept=YAML),
+    "a watch of what is only listed": Odd(f"{STATUSES}?watch=1", 405, "watch is not supported"),
+    "a wrong watch of what is only listed": Odd(f"{STATUSES}?watch=1&limit=x", 400, "invalid syntax"),
+    "an old watch with a beginning": Odd(
+        "/api/v1/watch/namespaces/default/configmaps?sendInitialEvents=true", 422, "is forbidden for list"
+    ),
+    "a token and a version": Odd(f"{MAPS}?continue=x&resourceVersion=1", 400, "invalid continue token"),
+}
+
+
+async def test_odd_requests_are_answered_as_kubernetes_does(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        tls = as_admin(server)
+        answers = {
+            what: await ask(server.secure.port, odd.target, method=odd.method, headers={"Accept": odd.accept}, tls=tls)
+            for what, odd in ODD.items()
+        }
+
+    assert {what: answer.status for what, answer in answers.items()} == {what: odd.status for what, odd in ODD.items()}
+    assert [what for what, odd in ODD.items() if odd.says not in answers[what].text] == []
+
+
+async def test_who_is_told_of_no_route_is_not_told_that_it_is_old(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        tls, port = as_admin(server), server.secure.port
+        refused = await ask(port, STATUSES, headers={"Accept": "text/html"}, tls=tls)
+        answered = await ask(port, STATUSES, tls=tls)
+
+    assert "warning" not in refused.headers
+    assert "deprecated" in answered.headers["warning"]
