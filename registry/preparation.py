@@ -6,13 +6,16 @@ Must hold: objects are hub objects without apiVersion and kind; errors that leav
 
 import secrets
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from registry import errors, objects
+from registry.empties import Empties, put_back
 from registry.kind import Kind
 from registry.names import GroupResource
 from registry.options import DeleteOptions, check_delete
@@ -72,8 +75,9 @@ def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Obje
     """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
     settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
-    found = _found_in_new(kind, strategy, obj=obj, context=context)
-    if found:
+    look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
+    if found := look():
+        found = _as_sent(found, look, obj, request.empties)
         raise invalid_of(kind.group_kind, obj["metadata"].get("name", ""), found)
     for warning in strategy.warnings_on_create(context, obj):
         request.warn(warning)
@@ -97,14 +101,39 @@ def before_update(
     objects.carry_over(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)
     _keep_system_fields(new["metadata"], old["metadata"])
-    found = object_meta.validate(new["metadata"], is_namespaced=kind.is_namespaced, check_name=names.is_path_segment)
-    found += object_meta.validate_update(new["metadata"], old["metadata"])
-    found += strategy.validate_update(context, new, old)
-    if found:
+    look = partial(_found_in_changed, kind, strategy, new=new, old=old, context=context)
+    if found := look():
+        found = _as_sent(found, look, new, request.empties)
         raise invalid_of(kind.group_kind, new["metadata"].get("name", ""), found)
     for warning in strategy.warnings_on_update(context, new, old):
         request.warn(warning)
     strategy.canonicalize(new)
+
+
+def _found_in_changed(
+    kind: Kind, strategy: Strategy, *, new: Object, old: Object, context: StrategyContext
+) -> list[FieldError]:
+    found = object_meta.validate(new["metadata"], is_namespaced=kind.is_namespaced, check_name=names.is_path_segment)
+    found += object_meta.validate_update(new["metadata"], old["metadata"])
+    return found + strategy.validate_update(context, new, old)
+
+
+def _as_sent(
+    found: list[FieldError], look: Callable[[], list[FieldError]], obj: Object, empties: Empties
+) -> list[FieldError]:
+    """The errors of an object as they show it with what was sent empty; what is empty makes no other errors.
+
+    Rules may rely on nothing in an object being empty: where they do, errors show nothing in its place.
+    """
+    if not empties:
+        return found
+    put_back(obj, empties)
+    try:
+        shown = look()
+    except (LookupError, TypeError):
+        return found
+    is_same = [(one.type, one.path) for one in shown] == [(one.type, one.path) for one in found]
+    return shown if is_same else found
 
 
 def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:

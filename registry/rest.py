@@ -23,6 +23,7 @@ from registry.admission.interface import Admission, Run
 from registry.audit.annotations import Annotate, unnoted
 from registry.config import Config
 from registry.core.allocation.metrics import AllocationMetrics
+from registry.empties import Empty
 from registry.kind import Kind
 from registry.locations import Call, Location
 from registry.names import GroupVersionKind
@@ -60,6 +61,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
     call it, where rights to parts of an object hang on it. size: that of what was sent, in bytes.
+    empties: what was sent empty; what a patch makes is another thing each time.
     """
 
     user: UserInfo
@@ -70,6 +72,7 @@ class Request(Struct, frozen=True, kw_only=True):
     verb: str = ""
     annotate: Annotate = unnoted
     size: int = 0
+    empties: list[Empty] = field(default_factory=list)
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""
@@ -79,6 +82,7 @@ class Request(Struct, frozen=True, kw_only=True):
             now=now,
             warn=self.warn,
             allows_privileged=config.allow_privileged,
+            empties=self.empties,
         )
 
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from registry import objects
 from registry.access.users import ANONYMOUS, UserInfo
+from registry.empties import Empties
 from registry.options import DeleteOptions
 from registry.validation import names, object_meta
 from registry.validation.field import FieldError
@@ -49,6 +50,8 @@ class StrategyContext(Struct, frozen=True, kw_only=True):
     """Whether containers may have all rights of their host."""
     found: Sequence[FieldError] = ()
     """What the kind's check has found to be wrong: it knows other objects, and the rights of the user."""
+    empties: Empties = ()
+    """What was sent empty."""
     may_take_long: bool = False
     """Whether nobody waits while the strategy works: where somebody does, it may raise aside.TakesLong."""
 
@@ -59,6 +62,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     has_status: create drops `status`, an update of the main resource keeps the old one.
     takes_long: its rules may take long whatever they are about.
     has_generation: metadata.generation starts at 1 and grows when anything but metadata and status changes.
+    counts_empties: what was sent empty is such a change, since it is nothing once it is stored.
     check_name: what is wrong with the name of an object, or with a prefix of one.
     looks_at_metadata: whether its errors begin with those of the metadata; else the rules that all metadata have count
     only where nothing else is wrong.
@@ -66,6 +70,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
 
     has_status: bool = False
     has_generation: bool = False
+    counts_empties: bool = False
     takes_long: bool = False
     allows_create_on_update: bool = False
     allows_unconditional_update: bool = True
@@ -90,8 +95,11 @@ class Strategy(Struct, frozen=True, kw_only=True):
         """Keep what an update may not change."""
         if self.has_status:
             objects.carry_over(new, old, "status")
-        if self.has_generation and self.is_changed(new, old):
+        if self.has_generation and (self.is_changed(new, old) or self._is_emptied(context)):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def _is_emptied(self, context: StrategyContext) -> bool:
+        return self.counts_empties and any(one.path[0] not in _BESIDES for one in context.empties)
 
     def is_changed(self, new: Object, old: Object) -> bool:
         """Whether an update makes a new generation. Both are in canonical form."""
@@ -177,5 +185,9 @@ _KEPT_METADATA = (
 )
 
 
+_BESIDES = frozenset({"metadata", "status"})
+"""What makes no new generation."""
+
+
 def _without_metadata_and_status(obj: Object) -> dict[str, Any]:
-    return {name: value for name, value in obj.items() if name not in {"metadata", "status"}}
+    return {name: value for name, value in obj.items() if name not in _BESIDES}

@@ -12,6 +12,7 @@ import orjson
 from apiserver.handlers.patch_types import Patch
 from apiserver.handlers.served import Served
 from apiserver.serializers import yaml
+from registry.empties import Empty
 from registry.errors import BadRequest
 from registry.patch import documents
 from registry.patch.apply import elsewhere
@@ -31,6 +32,8 @@ class AppliedConfiguration:
     patch: Patch
     served: Served[Updater]
     manager: str
+    empties: list[Empty]
+    """Where what is empty in the result is noted."""
     force: bool = field(kw_only=True)
     _document: "yaml.Document | None" = None
 
@@ -41,7 +44,7 @@ class AppliedConfiguration:
         owners = self.served.storage.field_manager(self.served.version)
         config = _configuration(document)
         run = aside.of_size(len(self.patch.text) + (len(current.json) if current is not None else 0))
-        obj = await elsewhere.apply(owners, live, config, self.manager, force=self.force, run=run)
+        obj = await elsewhere.apply(owners, live, config, self.manager, force=self.force, empties=self.empties, run=run)
         self._report(document)
         return obj
 

@@ -18,9 +18,10 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = parameters.create_options(context.query)
     body = await bodies.read(request)
     check_create(options)
-    obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    given = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    obj = given.obj
     recorded.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
-    asked = write_request(request, context, served, size=len(body))
+    asked = write_request(request, context, served, size=len(body), empties=given.empties)
     created = await served.storage.create(asked, obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

@@ -5,7 +5,6 @@ URL; unknown and duplicate fields are refused, reported or dropped as fieldValid
 """
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,13 +21,12 @@ from registry import errors, json_errors
 from registry.names import GroupKind, GroupVersionKind
 from registry.options import DeleteOptions, delete_options_of
 from registry.quoting import quote
-from registry.schema import Catalog, DecodeError, UnknownKind, yaml_keys
+from registry.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
 from registry.schema.leaves import json_type
 from registry.schemes import scheme_of
 from registry.validation import field
 from registry.validation.errors import invalid_of
 from storage.aside import aside
-from storage.stored_object import Object
 
 _DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _SUMMARY_BYTES = 30
@@ -47,24 +45,29 @@ _TYPE_MEMBERS = frozenset({"apiVersion", "kind"})
 
 async def decode_object(
     body: bytes, request: web.BaseRequest, context: RequestContext, served: Served[Any], *, field_validation: str
-) -> Object:
+) -> Decoded:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     expected = served.view.object_kind
     found = await _read(body, request, served.types, expected)
     kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(found, body, served)
     try:
-        hub, strict_errors = await aside(partial(_hub, served, found), len(body))
+        decoded = await aside(partial(_decoded, served, found), len(body))
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
-    _report((*found.strict_errors, *strict_errors), context, field_validation, (kind, expected))
-    return hub
+    _report((*found.strict_errors, *decoded.strict_errors), context, field_validation, (kind, expected))
+    return decoded
 
 
-def _hub(served: Served[Any], found: "_Body") -> tuple[Object, Sequence[str]]:
-    """The hub object, and what a strict decoder has against it. Raises DecodeError."""
-    decoded = served.type.decode(found.value, text=found.text)
-    decoded.obj.setdefault("metadata", {})
-    return served.view.to_hub(decoded.obj), decoded.strict_errors
+def _decoded(served: Served[Any], found: "_Body") -> Decoded:
+    """The hub object, with what is to be said of it. Raises DecodeError."""
+    return hub_of(served.type.decode(found.value, text=found.text), served)
+
+
+def hub_of(decoded: Decoded, served: Served[Any]) -> Decoded:
+    """The hub object of a decoded one, which is used up."""
+    obj = decoded.obj
+    obj.setdefault("metadata", {})
+    return Decoded(served.view.to_hub(obj), decoded.strict_errors, decoded.empties)
 
 
 class _Body(NamedTuple):

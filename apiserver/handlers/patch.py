@@ -37,9 +37,9 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     asked, name = write_request(request, context, served, size=len(body)), context.info.name
     make: _Make
     if transform is None:
-        make = AppliedConfiguration(patch, served, options.field_manager, force=bool(options.force)).make
+        make = AppliedConfiguration(patch, served, options.field_manager, asked.empties, force=bool(options.force)).make
     else:
-        make = _Patched(transform, patch, served, name).make
+        make = _Patched(transform, patch, served, asked, name).make
     updated = UpdatedObject(_Named(make, served, asked, name).make, knows_managers=is_apply)
     result = await served.storage.update(asked, name, updated, _update_options(options), force_create=is_apply)
     status = 201 if result.is_created else 200
@@ -61,13 +61,16 @@ class _Patched(Struct, frozen=True):
     transform: Transform
     patch: Patch
     served: Served[Updater]
+    request: Request
     name: str
 
     async def make(self, current: StoredObject | None) -> Object:
         if current is None:
             raise errors.NotFound(self.served.resource, self.name)
         size = len(self.patch.text) + len(current.json)
-        return await aside(lambda: self.transform(self.patch, self.served, current), size)
+        made = await aside(lambda: self.transform(self.patch, self.served, current), size)
+        self.request.empties[:] = made.empties
+        return made.obj
 
 
 class _Named(Struct, frozen=True):

@@ -19,7 +19,7 @@ from registry import errors, json_errors
 from registry.errors import BadRequest
 from registry.kind import Kind
 from registry.patch import documents, json_patch, merge, strategic, texts
-from registry.schema import strict
+from registry.schema import Decoded, strict
 from registry.schema.errors import TOO_DEEP
 from storage.stored_object import Object, StoredObject
 
@@ -44,21 +44,21 @@ class Patch(Struct, frozen=True):
         return Report(strict_errors, self.field_validation, self.warn)
 
 
-Transform = Callable[[Patch, Served[Any], StoredObject], Object]
+Transform = Callable[[Patch, Served[Any], StoredObject], Decoded]
 """Makes the new hub object. Raises BadRequest, Invalid, Unprocessable, RequestEntityTooLarge."""
 
 
-def apply_json_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+def apply_json_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
     """A list of operations."""
     return _applied_to_json(_json_patched, patch, served, current)
 
 
-def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
     """An object that is merged into the present one."""
     return _applied_to_json(_merge_patched, patch, served, current)
 
 
-def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
     """An object that is merged as the type wants it, with directives. Its type does not count."""
     try:
         return _strategically_merged(patch, served, current)
@@ -102,7 +102,7 @@ _Patched = tuple[Any, Sequence[str]]
 
 def _applied_to_json(
     patched: Callable[[Patch, Object], _Patched], patch: Patch, served: Served[Any], current: StoredObject
-) -> Object:
+) -> Decoded:
     try:
         document, strict_errors = patched(patch, orjson.loads(served.view.json(current)))
         text = texts.written(document)
@@ -111,7 +111,7 @@ def _applied_to_json(
     return patched_objects.from_json(text, served, patch.report(strict_errors))
 
 
-def _strategically_merged(patch: Patch, served: Served[Any], current: StoredObject) -> Object:
+def _strategically_merged(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
     value = _checked(patch.text, "")
     if mismatch := documents.object_mismatch(value):
         raise BadRequest(mismatch)

@@ -45,40 +45,32 @@ class Report(Struct, frozen=True):
             self.warn(error)
 
 
-def from_json(text: bytes, served: Served[Any], report: Report) -> Object:
+def from_json(text: bytes, served: Served[Any], report: Report) -> Decoded:
     """The hub object of a JSON text. Raises Invalid."""
 
     def shown() -> str:
         return text.decode().translate(_HTML)
 
     try:
-        decoded = _decoded(text, served)
-        hub = _to_hub(decoded.obj, served)
+        decoded = decoding.hub_of(_decoded(text, served), served)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
     report.tell(decoded.strict_errors, shown)
-    return hub
+    return decoded
 
 
-def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Object:
+def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Decoded:
     """The hub object of what a strategic merge patch has made; errors show the patch. Raises Invalid."""
 
     def shown() -> str:
         return gotext.value_text(patch)
 
     try:
-        decoded = served.type.convert(value)
-        hub = _to_hub(decoded.obj, served)
+        decoded = decoding.hub_of(served.type.convert(value), served)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
     report.tell(decoded.strict_errors, shown)
-    return hub
-
-
-def _to_hub(obj: Object, served: Served[Any]) -> Object:
-    """The hub object of a decoded one, which is used up."""
-    obj.setdefault("metadata", {})
-    return served.view.to_hub(obj)
+    return decoded
 
 
 def _invalid(shown: str, why: str) -> Invalid:

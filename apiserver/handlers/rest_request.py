@@ -6,6 +6,7 @@ from aiohttp import hdrs, web
 
 from apiserver.context import RequestContext
 from apiserver.handlers.served import Served
+from registry.empties import Empties
 from registry.generic.field_managers import manager_of
 from registry.rest import Request
 
@@ -22,7 +23,9 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
     )
 
 
-def write_request(request: web.BaseRequest, context: RequestContext, served: Served[Any], *, size: int) -> Request:
+def write_request(
+    request: web.BaseRequest, context: RequestContext, served: Served[Any], *, size: int, empties: Empties = ()
+) -> Request:
     """The registry's view of a request that writes: its client owns what it writes."""
     return Request(
         user=context.user,
@@ -33,4 +36,5 @@ def write_request(request: web.BaseRequest, context: RequestContext, served: Ser
         manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
         verb=context.info.verb,
         size=size,
+        empties=list(empties),
     )

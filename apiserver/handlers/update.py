@@ -22,15 +22,15 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = parameters.update_options(context.query)
     body = await bodies.read(request)
     check_update(options)
-    obj = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    given = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    obj = given.obj
     recorded.sent(context, served, obj)
     _check_identity(obj, context)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")
     updated = UpdatedObject(_Replacement(obj).make, Preconditions(uid=uid) if uid else None)
-    result = await served.storage.update(
-        write_request(request, context, served, size=len(body)), context.info.name, updated, options
-    )
+    asked = write_request(request, context, served, size=len(body), empties=given.empties)
+    result = await served.storage.update(asked, context.info.name, updated, options)
     status = 201 if result.is_created else 200
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 

@@ -9,5 +9,7 @@ MUTATINGWEBHOOKCONFIGURATIONS = Kind(
     kind="MutatingWebhookConfiguration",
     is_namespaced=False,
     categories=("api-extensions",),
-    strategy=WebhookConfigurationStrategy(mutates=True, has_generation=True, allows_unconditional_update=False),
+    strategy=WebhookConfigurationStrategy(
+        mutates=True, has_generation=True, counts_empties=True, allows_unconditional_update=False
+    ),
 )

@@ -9,5 +9,5 @@ VALIDATINGWEBHOOKCONFIGURATIONS = Kind(
     kind="ValidatingWebhookConfiguration",
     is_namespaced=False,
     categories=("api-extensions",),
-    strategy=WebhookConfigurationStrategy(has_generation=True, allows_unconditional_update=False),
+    strategy=WebhookConfigurationStrategy(has_generation=True, counts_empties=True, allows_unconditional_update=False),
 )

@@ -38,4 +38,4 @@ def validate_frozen(new: Object, old: Object, names: Sequence[str]) -> list[Fiel
     if not old.get("immutable"):
         return []
     errors = [] if new.get("immutable") else [field.forbidden("immutable", _FROZEN)]
-    return errors + [field.forbidden(name, _FROZEN) for name in names if (new.get(name) or {}) != (old.get(name) or {})]
+    return errors + [field.forbidden(name, _FROZEN) for name in names if new.get(name) != old.get(name)]

@@ -48,7 +48,7 @@ class ReviewREST:
         if self.kind.is_namespaced and not request.namespace:
             raise errors.RouteNotFound
         preparation.settle_namespace(obj, request, self.kind)
-        self._managers.of(request.version).track(None, obj, options.field_manager or request.manager)
+        self._managers.of(request.version).track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = self._attributes(request, obj, options)
         await self._admission.mutate(attributes)
         self._check(request, obj)

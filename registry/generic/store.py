@@ -386,7 +386,7 @@ class Store(Struct, frozen=True, kw_only=True):
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
-            await elsewhere.track(manager, live, new, writer, run=of_size(size))
+            await elsewhere.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
 
     async def _prepare(
         self, prepare: Callable[..., None], request: Request, context: StrategyContext, *, size: int

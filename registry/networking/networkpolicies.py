@@ -124,13 +124,9 @@ def _validate_block(block: Mapping[str, Any], path: str, known: Collection[str])
         here = f"{path}.except[{index}]"
         errors += addresses.validate_legacy_cidr(left_out, here, known)
         part = addresses.parse_cidr(left_out)
-        if part is not None and not _is_within(part, network):
+        if part is not None and not addresses.is_strictly_within(part, network):
             errors.append(field.invalid(here, left_out, "must be a strict subset of `cidr`"))
     return errors
-
-
-def _is_within(part: addresses.Network, whole: addresses.Network) -> bool:
-    return part.network_address in whole and part.prefixlen > whole.prefixlen
 
 
 def _warn(block: Mapping[str, Any], path: str) -> list[str]:
@@ -145,5 +141,5 @@ NETWORKPOLICIES = Kind(
     plural="networkpolicies",
     kind="NetworkPolicy",
     short_names=("netpol",),
-    strategy=NetworkPolicyStrategy(has_generation=True),
+    strategy=NetworkPolicyStrategy(has_generation=True, counts_empties=True),
 )

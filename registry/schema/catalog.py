@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
-from registry.schema import convert, definitions, strict
+from registry.empties import Empties
+from registry.schema import convert, definitions, places, strict
 from registry.schema.builtin import BuiltinTypes
 from registry.schema.canonical import Print, Printers
 from registry.schema.decode import Decode, Decoders, Findings
@@ -22,10 +23,14 @@ T = TypeVar("T")
 
 
 class Decoded(Struct, frozen=True):
-    """An object, and what a strict decoder has against it (`unknown field "spec.foo"`), in the order of the input."""
+    """An object, and what a strict decoder has against it (`unknown field "spec.foo"`), in the order of the input.
+
+    empties: lists and maps that are empty, which an object does not show.
+    """
 
     obj: dict[str, Any]
     strict_errors: tuple[str, ...] = ()
+    empties: Empties = ()
 
 
 class _Compilers(Struct, frozen=True):
@@ -53,8 +58,9 @@ class ObjectType:
 
     def convert(self, value: Any) -> Decoded:
         """Decode as a strategic merge patch does: other errors, another order. Raises DecodeError."""
-        obj, unknown = _within_depth(lambda: convert.converted(self.node, value))
-        return Decoded(obj, tuple(unknown))
+        found = Findings()
+        obj = _within_depth(lambda: convert.converted(self.node, value, found))
+        return Decoded(obj, tuple(sorted(found.strict_errors)), places.empties(found.empties))
 
     def canonical(self, obj: dict[str, Any]) -> dict[str, Any]:
         """A decoded object as kube-apiserver prints it."""
@@ -81,8 +87,9 @@ class ObjectType:
     def _decoded(self, value: Any, text: bytes) -> Decoded:
         if text and strict.may_have_duplicates(text, value):
             document = strict.read(self.node, text)
-            obj = self._run(document.value, Findings(is_strict=False, has_literals=True))
-            return Decoded(obj, tuple(document.errors))
+            findings = Findings(is_strict=False, has_literals=True)
+            obj = self._run(document.value, findings)
+            return Decoded(obj, tuple(document.errors), places.empties(findings.empties))
         findings = Findings()
         try:
             obj = self._run(value, findings)
@@ -92,7 +99,9 @@ class ObjectType:
             raise
         if findings.wants_literals and text:
             obj = self._run(strict.with_literals(text), Findings(has_literals=True))
-        return Decoded(obj, tuple(findings.strict_errors))
+        if not (findings.strict_errors or findings.empties):
+            return Decoded(obj)
+        return Decoded(obj, tuple(findings.strict_errors), places.empties(findings.empties))
 
     def _run(self, value: Any, findings: Findings) -> dict[str, Any]:
         obj: dict[str, Any] = self._decode(value, None, findings)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.schema import leaves, numbers, ordering, places
-from registry.schema.decode import keeps_zero, zero
+from registry.schema.decode import CONTAINERS, Findings, keeps_zero, zero
 from registry.schema.errors import DecodeError, TypeMismatch
 from registry.schema.model import Kind, Node, Structure
 from registry.schema.places import Where
@@ -19,21 +19,19 @@ _GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: 
 _INTEGER_BITS = {"int32": 32, "int64": 64}
 
 
-def converted(node: Node, value: Any) -> tuple[Any, list[str]]:
-    """The object, and its unknown fields as messages. Raises DecodeError."""
-    unknown: list[str] = []
-    obj = _value(node, value, None, unknown)
-    return obj, sorted(unknown)
+def converted(node: Node, value: Any, found: Findings) -> Any:
+    """The object; what strict decoders say of it is noted, in no order. Raises DecodeError."""
+    return _value(node, value, None, found)
 
 
-def _value(node: Node, value: Any, where: Where, unknown: list[str]) -> Any:
+def _value(node: Node, value: Any, where: Where, found: Findings) -> Any:
     if node.structure is not None:
-        return _object(node.structure, value, where, unknown)
+        return _object(node.structure, value, where, found)
     match node.kind:
         case Kind.LIST:
-            return _list(node, value, where, unknown)
+            return _list(node, value, where, found)
         case Kind.MAP:
-            return _map(node, value, where, unknown)
+            return _map(node, value, where, found)
         case Kind.ONE_OF:
             return _one_of(node, value, where)
         case Kind.ANY:
@@ -44,7 +42,7 @@ def _value(node: Node, value: Any, where: Where, unknown: list[str]) -> Any:
             return _leaf(node, value)
 
 
-def _object(structure: Structure, value: Any, where: Where, unknown: list[str]) -> dict[str, Any]:
+def _object(structure: Structure, value: Any, where: Where, found: Findings) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DecodeError(f"cannot restore struct from: {_go_kind(value)}")
     places.check_depth(where)
@@ -53,31 +51,34 @@ def _object(structure: Structure, value: Any, where: Where, unknown: list[str]) 
         item = value.get(name)
         if item is None:
             continue
-        item = _value(field.node, item, (where, field), unknown)
+        item = _value(field.node, item, (where, field), found)
         if item or (keeps_zero(field) and item is not None):
             result[name] = item
-    unknown += [f'unknown field "{places.path((where, name))}"' for name in value if name not in structure.fields]
+        if not item and item is not None and field.node.kind in CONTAINERS:
+            found.empties.append((where, field))
+    found.strict_errors += [
+        f'unknown field "{places.path((where, name))}"' for name in value if name not in structure.fields
+    ]
     return result
 
 
-def _list(node: Node, value: Any, where: Where, unknown: list[str]) -> list[Any]:
+def _list(node: Node, value: Any, where: Where, found: Findings) -> list[Any]:
     if not isinstance(value, list):
         raise DecodeError(f"cannot restore slice from {_go_kind(value)}")
     assert node.items is not None
     items = node.items
     return [
-        zero(items) if item is None else _value(items, item, (where, index), unknown)
-        for index, item in enumerate(value)
+        zero(items) if item is None else _value(items, item, (where, index), found) for index, item in enumerate(value)
     ]
 
 
-def _map(node: Node, value: Any, where: Where, unknown: list[str]) -> dict[str, Any]:
+def _map(node: Node, value: Any, where: Where, found: Findings) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DecodeError(f"cannot restore map from {_go_kind(value)}")
     assert node.items is not None
     items = node.items
     result = {
-        key: zero(items) if item is None else _value(items, item, (where, key), unknown) for key, item in value.items()
+        key: zero(items) if item is None else _value(items, item, (where, key), found) for key, item in value.items()
     }
     if leaves.is_resource_list(node):
         return {key: leaves.resource_quantity(item) for key, item in result.items()}
@@ -89,7 +90,7 @@ def _one_of(node: Node, value: Any, where: Where) -> Any:
     for alternative in node.alternatives:
         wanted = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}[alternative.kind]
         if isinstance(value, wanted):
-            return _value(alternative, value, where, [])
+            return _value(alternative, value, where, Findings())
     if any(alternative.kind is Kind.BOOLEAN for alternative in node.alternatives):
         raise DecodeError("boolean or JSON schema expected")
     return None

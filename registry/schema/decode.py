@@ -26,10 +26,10 @@ class Findings:
     """What one decoding has found so far.
 
     is_strict False finds no unknown fields. has_literals: floats may be numbers.Literal; wants_literals: the result
-    depends on how a float was written.
+    depends on how a float was written. empties: where lists and maps are empty.
     """
 
-    __slots__ = ("has_literals", "is_strict", "mismatch", "strict_errors", "wants_literals")
+    __slots__ = ("empties", "has_literals", "is_strict", "mismatch", "strict_errors", "wants_literals")
 
     def __init__(self, *, is_strict: bool = True, has_literals: bool = False) -> None:
         self.is_strict = is_strict
@@ -37,6 +37,7 @@ class Findings:
         self.wants_literals = False
         self.mismatch = ""
         self.strict_errors: list[str] = []
+        self.empties: list[Where] = []
 
     def mismatched(self, where: Where, found: str, go_type: str) -> None:
         self.failed(places.mismatch(where, found, go_type))
@@ -133,21 +134,25 @@ _KEPT_WHEN_EMPTY = frozenset(
     {
         ("ObjectMeta", "managedFields"),
         ("CertificateSigningRequestSpec", "request"),
+        ("ConfigMap", "binaryData"),
         ("HPAScalingRules", "policies"),
         ("IngressSpec", "rules"),
         ("NodeSelector", "nodeSelectorTerms"),
         ("PersistentVolumeSpec", "capacity"),
         ("ResourceSliceSpec", "devices"),
         ("ResourceSliceSpec", "sharedCounters"),
+        ("Secret", "data"),
         ("ServiceCIDRSpec", "cidrs"),
         ("ServiceSpec", "clusterIPs"),
         ("ServiceSpec", "ipFamilies"),
     }
 )
 """A client says with an empty list of managed fields that they are to be forgotten, with one of policies that the
-default ones are not wanted; the others are shown in the errors that they are.
+default ones are not wanted; data that are frozen cannot become empty from nothing; the others are shown in the errors
+that they are.
 """
-_DROPPED_WHEN_EMPTY = frozenset({Kind.LIST, Kind.MAP, Kind.BYTES})
+CONTAINERS = frozenset({Kind.LIST, Kind.MAP})
+_DROPPED_WHEN_EMPTY = CONTAINERS | {Kind.BYTES}
 
 
 def keeps_zero(field: Field) -> bool:
@@ -159,7 +164,9 @@ def keeps_zero(field: Field) -> bool:
 
 def zero(node: Node) -> Any:
     """What null is in a list or map, where there is no leaving out."""
-    return {} if node.kind is Kind.OBJECT else leaves.ZEROS.get(node.kind)
+    if node.kind is Kind.OBJECT:
+        return {}
+    return "" if node.kind is Kind.BYTES else leaves.ZEROS.get(node.kind)
 
 
 def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
@@ -178,8 +185,13 @@ def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
                     decoded[name] = item
             elif item is not None:
                 result = decode_member(item, (where, field), findings)
-                if result or (keeps and result is not None):
+                if result:
                     decoded[name] = result
+                elif result is not None:
+                    if keeps:
+                        decoded[name] = result
+                    if field.node.kind in CONTAINERS:
+                        findings.empties.append((where, field))
         return decoded
 
     return decode

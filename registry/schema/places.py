@@ -4,11 +4,12 @@ A place is a chain of steps from the inside out: `(outer, step)`, where a step i
 the object itself. Chains cost next to nothing until a message needs one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from registry.empties import Empty
 from registry.schema.errors import TOO_DEEP, DecodeError
-from registry.schema.model import Field
+from registry.schema.model import Field, Kind
 
 Where = tuple[Any, "Field | int | str"] | None
 
@@ -33,6 +34,18 @@ def path(where: Where) -> str:
             name = step.name if isinstance(step, Field) else step
             text += f".{name}" if text else name
     return text
+
+
+def empties(found: Iterable[Where]) -> tuple[Empty, ...]:
+    """Fields of lists and maps that are empty, as whoever knows no types finds them."""
+    return tuple(map(_empty, found))
+
+
+def _empty(where: Where) -> Empty:
+    steps = tuple(_steps(where))
+    last = steps[-1]
+    assert isinstance(last, Field)
+    return Empty(tuple(step.name if isinstance(step, Field) else step for step in steps), last.node.kind is Kind.MAP)
 
 
 def mismatch(where: Where, found: str, go_type: str) -> str:

@@ -99,10 +99,10 @@ def _validate_rest(new: Obj, old: Obj) -> Errors:
 
 def _with_open_fields_of(new: Obj, old: Obj) -> dict[str, Any]:
     """The new spec, with what may change as it was."""
-    settled = {name: value for name, value in new.items() if name not in _OPEN}
+    settled = {name: value for name, value in new.items() if name not in _OPEN and name not in _CONTAINERS}
     settled |= {name: old[name] for name in _OPEN if name in old}
     for name in _CONTAINERS:
-        if name in new:
+        if new.get(name):
             pairs = zip(new[name], old[name], strict=True)
             settled[name] = [{**container, "image": before.get("image", "")} for container, before in pairs]
     if (old.get(_GRACE) or 0) < 0 and new.get(_GRACE) == 1:
@@ -175,13 +175,15 @@ def is_same(struct: str, one: Any, other: Any) -> bool:
 
 
 _AMOUNTS = frozenset({"Limits", "Requests", "Overhead"})
+_SELECTORS = frozenset({"LabelSelector", "NamespaceSelector", "Selector"})
+"""Those that say nothing select everything; none selects nothing."""
 
 
 def _settled(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         if name in _AMOUNTS:
             return {key: quantity.known(amount).nanos for key, amount in value.items()} or None
-        return {key: _settled(one, key) for key, one in value.items()} or None
+        return {key: _settled(one, key) for key, one in value.items()} or (value if name in _SELECTORS else None)
     if isinstance(value, list):
         return [_settled(one) for one in value] or None
     return value

@@ -12,6 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from registry.empties import Empties, Empty
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.ownership import Versioned
 from registry.patch.apply.shapes import ShapeError
@@ -21,15 +22,17 @@ from storage.stored_object import Object
 T = TypeVar("T")
 
 
-async def track(manager: FieldManager, live: Object | None, new: Object, by: str, *, run: Run = at_once) -> None:
+async def track(
+    manager: FieldManager, live: Object | None, new: Object, by: str, *, empties: Empties = (), run: Run = at_once
+) -> None:
     """FieldManager.track, with conversions from wherever they come."""
     if manager.ask is None:
-        await run(partial(manager.track, live, new, by))
+        await run(partial(manager.track, live, new, by, empties))
         return
 
     def work(owners: FieldManager) -> Object:
         tried = {**new, "metadata": {**new["metadata"]}}
-        owners.track(live, tried, by)
+        owners.track(live, tried, by, empties)
         metadata: Object = tried["metadata"]
         return metadata
 
@@ -37,12 +40,19 @@ async def track(manager: FieldManager, live: Object | None, new: Object, by: str
 
 
 async def apply(
-    manager: FieldManager, live: Object | None, config: Object, by: str, *, force: bool, run: Run = at_once
+    manager: FieldManager,
+    live: Object | None,
+    config: Object,
+    by: str,
+    *,
+    force: bool,
+    empties: list[Empty] | None = None,
+    run: Run = at_once,
 ) -> Object:
     """FieldManager.apply, with conversions from wherever they come."""
     if manager.ask is None:
-        return await run(partial(manager.apply, live, config, by, force=force))
-    return await _done(manager, lambda owners: owners.apply(live, config, by, force=force), run)
+        return await run(partial(manager.apply, live, config, by, force=force, empties=empties))
+    return await _done(manager, lambda owners: owners.apply(live, config, by, force=force, empties=empties), run)
 
 
 class _Wanted(Exception):

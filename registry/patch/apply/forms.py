@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from registry import objects
+from registry.empties import Empties, Empty, show
 from registry.patch.apply import checks, creation
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.ownership import Versioned
@@ -56,11 +57,13 @@ class Form:
     def shape(self) -> Shape:
         return self._shape_of(self.type.node)
 
-    def shown(self, hub: Object) -> Versioned:
-        """A hub object as this version prints it."""
+    def shown(self, hub: Object, empties: Empties = ()) -> Versioned:
+        """A hub object as this version prints it, with what is empty in it and not nothing."""
         conversion = self.view.conversion
-        value = conversion.from_hub(objects.clone(hub)) if conversion else hub
-        return self.versioned(self._printed(value))
+        value = self._printed(conversion.from_hub(objects.clone(hub)) if conversion else hub)
+        if empties:
+            show(value, empties)
+        return self.versioned(value)
 
     def stored(self, hub: Object) -> Versioned:
         """A hub object as it was stored: that is how the hub's version prints it."""
@@ -69,10 +72,12 @@ class Form:
     def versioned(self, value: Object) -> Versioned:
         return Versioned(self.api_version, self.shape, value)
 
-    def hub(self, value: Object) -> Object:
-        """The hub object of one in this version, with its defaults. Raises DecodeError."""
+    def hub(self, value: Object, empties: list[Empty] | None = None) -> Object:
+        """The hub object of one in this version, with its defaults; what is empty is noted. Raises DecodeError."""
         decoded = self.type.convert(objects.clone(value))
         decoded.obj.setdefault("metadata", {})
+        if empties is not None:
+            empties[:] = decoded.empties
         return self.view.to_hub(decoded.obj)
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from registry import objects
+from registry.empties import Empties, Empty
 from registry.errors import BadRequest, StatusError
 from registry.names import GroupVersionKind
 from registry.patch.apply import checks, conflicts, fields, forms, last_applied, managed, ownership
@@ -68,23 +69,26 @@ class FieldManager(Struct, frozen=True):
     ask: Ask | None = None
     convert: Convert | None = None
 
-    def track(self, live: Object | None, new: Object, manager: str) -> None:
-        """Write into a new hub object who owns what after an update of the live one (None: a creation)."""
+    def track(self, live: Object | None, new: Object, manager: str, empties: Empties = ()) -> None:
+        """Write into a new hub object who owns what after an update of the live one (None: a creation).
+
+        empties: what of it was sent empty, in this form.
+        """
         given = new["metadata"].pop("managedFields", None)
         try:
-            entries = self._tracked(live, new, given, manager)
+            entries = self._tracked(live, new, given, manager, empties)
         except (ShapeError, DecodeError):
             return
         if entries:
             new["metadata"]["managedFields"] = entries
 
-    def _tracked(self, live: Object | None, new: Object, given: Any, manager: str) -> Sequence[Entry]:
+    def _tracked(self, live: Object | None, new: Object, given: Any, manager: str, empties: Empties) -> Sequence[Entry]:
         present = _entries(live)
         known = self._known(present, given)
         if not known:
-            return [] if live is not None else self._created(new, manager)
+            return [] if live is not None else self._created(new, manager, empties)
         before = self._shown(live)
-        after = self.form.shown(new)
+        after = self.form.shown(new, empties)
         is_same = before.value == after.value and (not given or given == present)
         if is_same and self.ask is None and self._are_served(known):
             return present
@@ -105,9 +109,9 @@ class FieldManager(Struct, frozen=True):
                 return known
         return managed.known(present)
 
-    def _created(self, new: Object, manager: str) -> Sequence[Entry]:
+    def _created(self, new: Object, manager: str, empties: Empties) -> Sequence[Entry]:
         """Those of an object that nothing stood for: the short way of the same."""
-        created = self.form.created_fields(self.form.shown(new).value)
+        created = self.form.created_fields(self.form.shown(new, empties).value)
         left: dict[Owner, Owned] = {}
         self._own(left, self.resets.kept(created), manager)
         return managed.written(left)
@@ -123,8 +127,10 @@ class FieldManager(Struct, frozen=True):
     def _are_served(self, known: managed.Managed) -> bool:
         return all(owned.api_version in self.forms for owned in known.values())
 
-    def apply(self, live: Object | None, config: Any, manager: str, *, force: bool) -> Object:
-        """The hub object after an apply of a configuration in this version.
+    def apply(
+        self, live: Object | None, config: Any, manager: str, *, force: bool, empties: list[Empty] | None = None
+    ) -> Object:
+        """The hub object after an apply of a configuration in this version; what is empty in it is noted.
 
         Raises ApplyConflict, BadRequest, and bare StatusErrors for what does not fit the type.
         """
@@ -140,7 +146,7 @@ class FieldManager(Struct, frozen=True):
         except ShapeError as exc:
             raise StatusError(str(exc)) from exc
         is_changed = after.value != before.value
-        hub = self._hub(after, config) if is_changed or live is None else objects.clone(live)
+        hub = self._hub(after, config, empties) if is_changed or live is None else objects.clone(live)
         if manager == last_applied.MANAGER:
             last_applied.kept_true(hub, config)
         self._settle(left, owner, is_changed=is_changed)
@@ -184,12 +190,12 @@ class FieldManager(Struct, frozen=True):
     def _shown(self, live: Object | None) -> Versioned:
         return self.form.nothing if live is None else self.form.stored(live)
 
-    def _hub(self, applied: Versioned, config: Object) -> Object:
+    def _hub(self, applied: Versioned, config: Object, empties: list[Empty] | None) -> Object:
         failure = f"failed to convert new object ({_subject(config)}) to proper version: "
         if self.form.refusal:
             raise StatusError(failure + self.form.refusal)
         try:
-            return self.form.hub(applied.value)
+            return self.form.hub(applied.value, empties)
         except DecodeError as exc:
             what = f"unable to convert unstructured object to {_kind_text(self.form.view.object_kind)}"
             raise StatusError(f"{failure}{what}: {exc.message}") from exc

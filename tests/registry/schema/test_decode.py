@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from registry import schema
+from registry.empties import Empty
 from registry.schema import DecodeError, ObjectType
 
 FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -56,6 +57,14 @@ def test_empty_objects_stay_and_empty_lists_and_maps_do_not() -> None:
     decoded = POD.decode({"metadata": {"labels": {}, "finalizers": []}, "spec": {"volumes": [{"emptyDir": {}}]}})
 
     assert decoded.obj == {"metadata": {}, "spec": {"volumes": [{"emptyDir": {}}]}}
+    assert decoded.empties == (Empty(("metadata", "labels"), True), Empty(("metadata", "finalizers"), False))
+
+
+def test_strategic_merges_find_what_is_empty_too() -> None:
+    converted = POD.convert({"spec": {"containers": [{"env": [], "resources": {"limits": {}}, "args": None}]}})
+
+    env, limits = ("spec", "containers", 0, "env"), ("spec", "containers", 0, "resources", "limits")
+    assert converted.empties == (Empty(env, False), Empty(limits, True))
 
 
 def test_null_in_lists_and_maps_is_the_zero_value() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from registry.empties import Empty
 from registry.errors import ApplyConflict, BadRequest, StatusError
 from registry.patch.apply.last_applied import ANNOTATION
 from registry.patch.apply.manager import FieldManager
@@ -354,3 +355,33 @@ def test_a_live_object_that_no_longer_fits_its_type_cannot_be_applied_to() -> No
 
     with pytest.raises(StatusError, match=r"^failed to create typed live object"):
         manager.apply(live, thing(a="2"), "me", force=False)
+
+
+def test_what_is_sent_empty_is_owned_where_it_is_always_printed() -> None:
+    manager = builtin_manager("rbac.authorization.k8s.io", "v1", "ClusterRole")
+    empties = (Empty(("rules",), False), Empty(("metadata", "labels"), True))
+    created: Any = {"metadata": {"name": "a"}}
+    changed: Any = {"metadata": {"name": "a"}}
+
+    manager.track(None, created, "maker", empties)
+    manager.track({"metadata": {**created["metadata"]}, "rules": None}, changed, "other", empties)
+
+    for obj, by in ((created, "maker"), (changed, "other")):
+        (entry,) = obj["metadata"]["managedFields"]
+        assert (entry["manager"], entry["fieldsV1"]) == (by, {"f:rules": {}})
+
+
+def test_an_apply_notes_what_is_empty_in_its_result() -> None:
+    manager = builtin_manager("rbac.authorization.k8s.io", "v1", "ClusterRole")
+    config = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "a"},
+        "rules": [],
+    }
+    empties: list[Empty] = []
+
+    obj = manager.apply(None, config, "me", force=False, empties=empties)
+
+    assert "rules" not in obj
+    assert empties == [Empty(("rules",), False)]
