@@ -14,6 +14,7 @@ from storage.stored_object import Object
 FLOWSCHEMAS = Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
 PRIORITY_LEVELS = Place("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations")
 
+_MANAGER = "api-priority-and-fairness-config-producer-v1"
 _AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec"
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
@@ -32,9 +33,9 @@ async def _ensure(client: OwnClient, place: Place, wanted: Sequence[Object]) -> 
         mend = partial(_mend, spec=obj["spec"], is_mandatory=name in flow_control_objects.MANDATORY)
         if name not in present:
             obj["metadata"]["annotations"] = {_AUTO_UPDATE: "true"}
-            await client.create_missing(place, obj)
+            await client.create_missing(place, obj, manager=_MANAGER)
         elif mend(present.pop(name)):
-            await client.change(place, name, mend)
+            await client.change(place, name, mend, manager=_MANAGER)
     for name, obj in present.items():
         if _follows(obj) is True:
             await client.delete(place, name)

@@ -11,22 +11,23 @@ from storage.stored_object import Object
 
 _STATUS = FLOWSCHEMAS._replace(path="flowschemas/status")
 _DANGLING = "Dangling"
+_MANAGER = "api-priority-and-fairness-config-consumer-v1"
 
 
 async def settle(client: OwnClient, clock: Clock) -> None:
     """Write the condition of every flow schema that has a wrong one."""
     levels = {level["metadata"]["name"] for level in await client.all(PRIORITY_LEVELS)}
     for schema in await client.all(FLOWSCHEMAS):
-        mend = partial(_mend, levels=levels, now=clock.now())
-        if mend(schema):
-            await client.change(_STATUS, schema["metadata"]["name"], mend)
+        wanted = partial(_wanted, levels=levels, now=clock.now())
+        if wanted(schema) is not None:
+            await client.apply_status(_STATUS, schema["metadata"]["name"], wanted, manager=_MANAGER)
 
 
-def _mend(schema: Object, *, levels: set[str], now: float) -> bool:
-    """Make the condition right in place; whether it was not."""
+def _wanted(schema: Object, *, levels: set[str], now: float) -> Object | None:
+    """The status with the right condition, unless that is there."""
     level = objects.get(schema, "spec.priorityLevelConfiguration.name", "")
-    wanted = _dangling(level) if level not in levels else _found(level)
-    return conditions.settle(schema, wanted, now=now)
+    condition = _dangling(level) if level not in levels else _found(level)
+    return conditions.wanted_status(schema, condition, now=now)
 
 
 def _found(level: str) -> Object:

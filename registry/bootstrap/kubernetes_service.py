@@ -115,8 +115,6 @@ def _service(advertised: Advertised) -> Object:
         "spec": {
             "ports": [port],
             "clusterIP": advertised.service_address,
-            "clusterIPs": [advertised.service_address],
-            "ipFamilies": [f"IPv{ip_address(advertised.service_address).version}"],
             "ipFamilyPolicy": "SingleStack",
             "type": "ClusterIP",
             "sessionAffinity": "None",

@@ -4,7 +4,7 @@ What the server makes takes the way of every write: admission, rules, managers, 
 there already and right is not written; two servers that begin at once end with one object.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from registry import errors
@@ -12,7 +12,8 @@ from registry.access.users import MASTERS, UserInfo, authenticated
 from registry.assembly import Groups
 from registry.generic.provider import resource_of
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Foundation, Request, UpdatedObject
+from registry.rest import Foundation, Request, Updated, UpdatedObject
+from registry.view import typed
 from storage.interface import ListOptions, Storage
 from storage.stored_object import Object, StoredObject
 
@@ -44,7 +45,9 @@ class OwnClient:
         self._types = given.types
         self._storage_for = given.storage_for
 
-    async def create_missing(self, place: Place, obj: Object, *, namespace: str = "") -> None:
+    async def create_missing(
+        self, place: Place, obj: Object, *, namespace: str = "", manager: str = FIELD_MANAGER
+    ) -> None:
         """Make an object unless there is one of its name."""
         store = self._at(place)
         kind = store.object_kind(place.version)
@@ -56,11 +59,19 @@ class OwnClient:
             await store.get(request, name, resource_version=0)
         except errors.NotFound:
             try:
-                await store.create(request, obj, CreateOptions(field_manager=FIELD_MANAGER))
+                await store.create(request, obj, CreateOptions(field_manager=manager))
             except errors.AlreadyExists:
                 return
 
-    async def change(self, place: Place, name: str, change: Callable[[Object], bool], *, namespace: str = "") -> None:
+    async def change(
+        self,
+        place: Place,
+        name: str,
+        change: Callable[[Object], bool],
+        *,
+        namespace: str = "",
+        manager: str = FIELD_MANAGER,
+    ) -> None:
         """Let `change` mend an object in place; it returns whether there was something to mend. Raises NotFound."""
         store = self._at(place)
 
@@ -72,11 +83,28 @@ class OwnClient:
                 raise _LeaveAsItIs
             return obj
 
-        options = UpdateOptions(field_manager=FIELD_MANAGER)
-        try:
-            await store.update(_request(place, namespace), name, UpdatedObject(make), options)
-        except _LeaveAsItIs:
-            return
+        await _unless_right(store.update(_request(place, namespace), name, UpdatedObject(make), _options(manager)))
+
+    async def apply_status(
+        self, place: Place, name: str, wanted: Callable[[Object], Object | None], *, manager: str
+    ) -> None:
+        """Apply the status that `wanted` says of an object without a namespace, if it says one. Raises NotFound."""
+        store = self._at(place)
+        owners = store.field_manager(place.version)
+        kind = typed(store.object_kind(place.version), {"metadata": {"name": name}})
+
+        async def make(current: StoredObject | None) -> Object:
+            if current is None:
+                raise errors.NotFound(store.kind.resource, name)
+            obj = current.decode()
+            status = wanted(obj)
+            if status is None:
+                raise _LeaveAsItIs
+            applied: Object = owners.apply(obj, {**kind, "status": status}, manager, force=True)
+            return applied
+
+        updated = UpdatedObject(make, knows_managers=True)
+        await _unless_right(store.update(_request(place, ""), name, updated, _options(manager)))
 
     async def delete(self, place: Place, name: str, *, namespace: str = "") -> None:
         """Remove an object if it is there."""
@@ -97,6 +125,17 @@ class OwnClient:
     def _at(self, place: Place) -> Any:
         """What can be done there, the caller knows."""
         return self._groups[place.group][place.version][place.path]
+
+
+async def _unless_right(update: Awaitable[Updated]) -> None:
+    try:
+        await update
+    except _LeaveAsItIs:
+        return
+
+
+def _options(manager: str) -> UpdateOptions:
+    return UpdateOptions(field_manager=manager)
 
 
 def _request(place: Place, namespace: str) -> Request:

@@ -13,13 +13,15 @@ _PLACE = Place("networking.k8s.io", "v1", "servicecidrs")
 _STATUS = _PLACE._replace(path="servicecidrs/status")
 _NAME = "kubernetes"
 _READY = "Ready"
+_MANAGER = "kubernetes-service-cidr-controller"
 
 
 async def ensure(client: OwnClient, clock: Clock, cidrs: Sequence[str]) -> None:
     """Make it, add a second family to it, and call it ready when it is what the flags say."""
     await client.create_missing(_PLACE, {"metadata": {"name": _NAME}, "spec": {"cidrs": list(cidrs)}})
     await client.change(_PLACE, _NAME, partial(_widen, cidrs=list(cidrs)))
-    await client.change(_STATUS, _NAME, partial(_call_ready, cidrs=list(cidrs), now=clock.now()))
+    ready = partial(_ready, cidrs=list(cidrs), now=clock.now())
+    await client.apply_status(_STATUS, _NAME, ready, manager=_MANAGER)
 
 
 def _widen(obj: Object, *, cidrs: list[str]) -> bool:
@@ -30,11 +32,12 @@ def _widen(obj: Object, *, cidrs: list[str]) -> bool:
     return True
 
 
-def _call_ready(obj: Object, *, cidrs: list[str], now: float) -> bool:
+def _ready(obj: Object, *, cidrs: list[str], now: float) -> Object | None:
+    """The status that calls it ready, unless its controller has said something."""
     if obj["metadata"].get("deletionTimestamp") or obj["spec"].get("cidrs") != cidrs:
-        return False
+        return None
     present = find(obj.get("status") or {}, _READY) or {}
     if present.get("status") in ("True", "False"):
-        return False
+        return None
     message = "Kubernetes default Service CIDR is ready"
-    return conditions.settle(obj, {"type": _READY, "status": "True", "reason": "", "message": message}, now=now)
+    return conditions.wanted_status(obj, {"type": _READY, "status": "True", "message": message}, now=now)

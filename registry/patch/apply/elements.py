@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from registry import gotext
 from registry.quoting import quote
 
 FIELD, KEYS, VALUE, INDEX = "f:", "k:", "v:", "i:"
@@ -148,4 +149,10 @@ def _text(element: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    return quote(value) if isinstance(value, str) else orjson.dumps(value).decode()
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, dict):
+        return "".join(f"{name}={_shown(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return f"[{','.join(map(_shown, value))}]"
+    return gotext.float_text(value) if isinstance(value, float) else orjson.dumps(value).decode()

@@ -88,6 +88,28 @@ async def test_a_fresh_server_has_the_objects_of_a_fresh_kube_apiserver(begun: B
     assert made == expected(place)
 
 
+@pytest.mark.parametrize(
+    ("place", "applied", "updated"),
+    [
+        (FLOWSCHEMAS, "api-priority-and-fairness-config-consumer-v1", "api-priority-and-fairness-config-producer-v1"),
+        (PRIORITY_LEVELS, "", "api-priority-and-fairness-config-producer-v1"),
+        (Place("networking.k8s.io", "v1", "servicecidrs"), "kubernetes-service-cidr-controller", "kube-apiserver"),
+        (Place("", "v1", "namespaces"), "", "kube-apiserver"),
+    ],
+    ids=lambda value: getattr(value, "path", None),
+)
+async def test_each_part_of_the_server_owns_what_it_writes(
+    begun: Begun, place: Place, applied: str, updated: str
+) -> None:
+    objs = await begun.client.all(place)
+
+    wanted = [(applied, "Apply", "status")] if applied else []
+    wanted.append((updated, "Update", ""))
+    for obj in objs:
+        entries = obj["metadata"]["managedFields"]
+        assert [(one["manager"], one["operation"], one.get("subresource", "")) for one in entries] == wanted
+
+
 async def test_the_kubernetes_service_leads_to_the_server(begun: Begun) -> None:
     made = [settled(obj) for place in SERVICE for obj in await begun.client.all(place, namespace="default")]
 

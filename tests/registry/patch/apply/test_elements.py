@@ -49,6 +49,9 @@ def test_a_path_shows_keys_values_and_places() -> None:
     path = ("f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:names", 'v:"a\\"b"', "i:3")
 
     assert elements.path_text(path) == '.spec.ports[port=80,protocol="TCP"].names[="a\\"b"][3]'
+    assert (
+        elements.path_text(['k:{"name":{},"port":{"a":[1,null]},"size":1e30}']) == "[name=,port=a=[1,null],size=1e+30]"
+    )
 
 
 def test_keys_are_the_same_element_however_they_are_told() -> None:
