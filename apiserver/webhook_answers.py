@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from apiserver import webhook_words
-from apiserver.handlers.decoding import NOT_AN_OBJECT
+from apiserver.handlers.contents import NOT_AN_OBJECT
 from apiserver.posting import Answer
 from apiserver.serializers import yaml
 from registry import json_errors
@@ -52,7 +52,7 @@ def _read_yaml(body: bytes) -> Any:
     try:
         return orjson.loads(yaml.read(body).json)
     except ValueError as exc:
-        raise _unreadable(str(exc)) from exc
+        raise _unreadable(f"error converting YAML to JSON: {exc}") from exc
 
 
 def _unreadable(why: str) -> WebhookFailed:

@@ -56,7 +56,7 @@ class AppliedConfiguration:
                 is_short = len(text) < _THREAD_FROM_BYTES
                 self._document = yaml.read(text) if is_short else await asyncio.to_thread(yaml.read, text)
             except ValueError as exc:
-                raise BadRequest(_UNDECODABLE + str(exc)) from exc
+                raise BadRequest(f"{_UNDECODABLE}error converting YAML to JSON: {exc}") from exc
         return self._document
 
     def _report(self, document: "yaml.Document") -> None:

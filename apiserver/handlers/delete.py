@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from apiserver.context import RequestContext
-from apiserver.handlers import decoding, output
+from apiserver.handlers import delete_options, output
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
 from registry.options import DeleteOptions, check_delete
@@ -15,7 +15,7 @@ from registry.rest import Deleted, Deleter
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
     """Delete, and answer with the object or with a Status about it."""
     chosen = output.negotiated(request, served)
-    options = await decoding.read_delete_options(request, context, served)
+    options = await delete_options.read(request, context, served)
     check_delete(options)
     deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)
     status = _status_code(deleted, options)

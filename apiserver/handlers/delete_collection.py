@@ -4,7 +4,7 @@ from aiohttp import web
 
 from apiserver import parameters
 from apiserver.context import RequestContext
-from apiserver.handlers import decoding, output
+from apiserver.handlers import delete_options, output
 from apiserver.handlers.rest_request import rest_request
 from apiserver.handlers.served import Served
 from registry.options import check_delete
@@ -15,7 +15,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     """Delete what is selected, and answer with the list of it."""
     chosen = output.negotiated(request, served)
     selected = parameters.selection(context.query, served.kind)
-    options = await decoding.read_delete_options(request, context, served)
+    options = await delete_options.read(request, context, served)
     check_delete(options)
     result = await served.storage.delete_collection(rest_request(context, served), options, selected.list_options())
     return await output.respond_list(request, context, served, result, chosen)

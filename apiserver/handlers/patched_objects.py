@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver.handlers import decoding
+from apiserver.handlers import contents, decoding
 from apiserver.handlers.served import Served
 from registry import gotext
 from registry.errors import Invalid
@@ -81,7 +81,7 @@ def _invalid(shown: str, why: str) -> Invalid:
 def _decoded(text: bytes, served: Served[Any]) -> Decoded:
     value = orjson.loads(text)
     if not isinstance(value, dict):
-        raise DecodeError(_NO_TYPE + decoding.NOT_AN_OBJECT.format(found=json_type(value)))
+        raise DecodeError(_NO_TYPE + contents.NOT_AN_OBJECT.format(found=json_type(value)))
     if not _text_member(value, "apiVersion"):
         return _without_version(value)
     kind = _kind_of(value, served.view.object_kind)

@@ -7,6 +7,7 @@ text.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cmp_to_key
 from typing import Any
@@ -75,9 +76,9 @@ def read(text: bytes) -> Document:
         yaml_limits.check(yaml.parse(text, Loader=_LOADER))
         return composed(text)
     except yaml.YAMLError as exc:
-        raise ValueError(f"error converting YAML to JSON: {_words(exc)}") from exc
-    except (TypeError, RecursionError, ValueError) as exc:
-        raise ValueError(f"error converting YAML to JSON: {exc}") from exc
+        raise ValueError(_words(exc, text)) from exc
+    except (TypeError, RecursionError) as exc:
+        raise ValueError(str(exc)) from exc
 
 
 def _document(value: Any) -> Iterator[yaml.Event]:
@@ -144,12 +145,23 @@ def _key(key: Any, value: Any) -> str:
     raise ValueError(f"unsupported map key of type {type(key).__name__}")
 
 
-def _words(exc: yaml.YAMLError) -> str:
+def _words(exc: yaml.YAMLError, text: bytes) -> str:
     """The error as Go's library tells it: a scanner counts lines from 1, a parser from 0, and 0 is not shown."""
+    if isinstance(exc, yaml.reader.ReaderError):
+        return f"yaml: {exc.reason}"
     if not isinstance(exc, yaml.MarkedYAMLError):
         return f"yaml: {exc}"
-    mark = next((one for one in (exc.context_mark, exc.problem_mark) if one is not None and one.line), None)
-    line = mark.line if mark is not None else 0
-    if isinstance(exc, yaml.scanner.ScannerError):
+    if isinstance(exc, yaml.composer.ComposerError) and exc.problem_mark is not None:
+        return f"yaml: unknown anchor '{_word_at(exc.problem_mark, text)}' referenced"
+    line = exc.problem_mark.line if exc.problem_mark is not None else 0
+    if line and isinstance(exc, yaml.scanner.ScannerError):
         line += 1
+    if not line and exc.context_mark is not None:
+        line = exc.context_mark.line
     return f"yaml: line {line}: {exc.problem}" if line else f"yaml: {exc.problem}"
+
+
+def _word_at(mark: Any, text: bytes) -> str:
+    """The name of the alias at a place."""
+    rest = text.decode(errors="replace").splitlines()[mark.line][mark.column + 1 :]
+    return re.split(r"[^\w-]", rest, maxsplit=1)[0]

@@ -13,6 +13,7 @@ from registry.names import GroupVersionKind
 from registry.schema import Catalog, UnknownKind, wire
 
 MAGIC = b"k8s\x00"
+_MAGIC_NUMBERS = "[107 56 115 0]"
 
 _TYPE, _RAW, _ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
 _API_VERSION, _KIND = 1, 2
@@ -28,7 +29,9 @@ _UNPUBLISHED: Mapping[tuple[str, str], str] = {
 def to_value(data: bytes, types: Catalog, expected: GroupVersionKind) -> dict[str, Any]:
     """The object in a body, typed, as JSON would have it. Raises Malformed."""
     if not data.startswith(MAGIC):
-        raise Malformed("provided data does not appear to be a protobuf message, expected prefix 6b387300")
+        raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix {_MAGIC_NUMBERS}")
+    if len(data) == len(MAGIC):
+        raise Malformed("empty body")
     parts = {number: content for number, _, content in read_fields(data[len(MAGIC) :])}
     type_meta = {number: content.decode(errors="replace") for number, _, content in read_fields(parts.get(_TYPE, b""))}
     api_version = type_meta.get(_API_VERSION) or expected.api_version
