@@ -3,12 +3,14 @@
 Must hold: a pod's overhead is that of its class, never one of its own.
 """
 
+from registry import errors
 from registry.admission import refusals, tolerations
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.pods import is_pod
 from registry.names import GroupResource
 from registry.quoting import quote
+from registry.validation import names
 from storage.interface import Storage
 from storage.stored_object import Object
 
@@ -52,10 +54,19 @@ class RuntimeClass(Plugin):
         name = attributes.obj["spec"].get("runtimeClassName")
         if name is None:
             return None
+        _check_name(name)
         runtime_class = await self._classes.get(name)
         if runtime_class is None:
             raise refusals.forbidden(attributes, f"pod rejected: RuntimeClass {quote(name)} not found")
         return runtime_class
+
+
+def _check_name(name: str) -> None:
+    """Raise the error of a client that looks for a name which no object can have."""
+    if not name:
+        raise errors.StatusError("resource name may not be empty")
+    if wrong := names.is_path_segment(name, False):
+        raise errors.StatusError(f"invalid resource name {quote(name)}: [{' '.join(wrong)}]")
 
 
 def _set_overhead(attributes: Attributes, runtime_class: Object) -> None:

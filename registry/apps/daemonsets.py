@@ -2,8 +2,9 @@
 
 from registry import gonumbers
 from registry.core import pod_spec, pod_warnings, replicated
+from registry.core.pod_makers import PodMakerStrategy
 from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import field, int_or_percent, internal, label_selectors, status_counts, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -24,7 +25,7 @@ _COUNTS = (
 )
 
 
-class DaemonSetStrategy(Strategy, frozen=True, kw_only=True):
+class DaemonSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """One pod at a time is replaced, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:

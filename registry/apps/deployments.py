@@ -2,9 +2,10 @@
 
 from registry import gonumbers
 from registry.core import pod_spec, replicated
+from registry.core.pod_makers import PodMakerStrategy
 from registry.kind import Kind, Scale
 from registry.schema import DecodeError
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import field, int_or_percent, internal, status_counts, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -32,7 +33,7 @@ _LIMITS = (
 )
 
 
-class DeploymentStrategy(Strategy, frozen=True, kw_only=True):
+class DeploymentStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """Annotations count for the generation as the spec does: they are copied to the replica sets."""
 
     def default(self, obj: Object) -> None:

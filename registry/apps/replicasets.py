@@ -1,14 +1,15 @@
 """Replica sets: so many pods of a template."""
 
 from registry.core import pod_spec, replicated
+from registry.core.pod_makers import PodMakerStrategy
 from registry.kind import Kind, Scale
-from registry.strategy import Strategy, StrategyContext
+from registry.strategy import StrategyContext
 from registry.validation import values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-class ReplicaSetStrategy(Strategy, frozen=True, kw_only=True):
+class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """One replica, unless it says otherwise."""
 
     def default(self, obj: Object) -> None:

@@ -3,8 +3,9 @@
 from registry import objects
 from registry.apps import statefulset_validation
 from registry.core import pod_spec, pod_warnings, replicated
+from registry.core.pod_makers import PodMakerStrategy
 from registry.kind import Kind, Scale
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import field, names, resource_names, status_counts
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -45,7 +46,7 @@ _LIMITS = (
 )
 
 
-class StatefulSetStrategy(Strategy, frozen=True, kw_only=True):
+class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """Claims are made from templates, which show their type, and are retained."""
 
     def default(self, obj: Object) -> None:

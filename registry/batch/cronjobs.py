@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from registry.batch import jobs, schedules, time_zones
 from registry.core import pod_spec, pod_warnings
+from registry.core.pod_makers import PodMakerStrategy
 from registry.deferred import Deferred
 from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
+from registry.strategy import StatusStrategy, StrategyContext
 from registry.validation import field, internal, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -30,8 +31,12 @@ _ZONE_WARNING = (
 )
 
 
-class CronJobStrategy(Strategy, frozen=True, kw_only=True):
+class CronJobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """Jobs may overlap, and a few of them are kept. The template of jobs gets no defaults of jobs: it is none yet."""
+
+    def template(self, obj: Object) -> Object | None:
+        found: Object = obj["spec"]["jobTemplate"]["spec"]["template"]
+        return found
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]

@@ -87,7 +87,7 @@ def _validate_exit_codes(spec: Spec, codes: Spec, path: str) -> list[FieldError]
 
 def _validate_code_values(codes: Sequence[int] | None, operator: str, path: str) -> list[FieldError]:
     if not codes:
-        return [field.invalid(path, [], "at least one value is required")]
+        return [field.invalid(path, codes, "at least one value is required")]
     errors = _validate_at_most(codes, path, _MOST_EXIT_CODES)
     seen: set[int] = set()
     for index, code in enumerate(codes):

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from registry import objects
 from registry.core import pod_spec, pod_warnings
+from registry.core.pod_makers import PodMakerStrategy
 from registry.deferred import Deferred
 from registry.fields import count
 from registry.kind import Kind
 from registry.options import DeleteOptions
-from registry.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
+from registry.strategy import GarbageCollection, StatusStrategy, StrategyContext
 from registry.validation import field, internal, label_selectors, names, object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
@@ -36,7 +37,7 @@ _ORPHANS = (
 )
 
 
-class JobStrategy(Strategy, frozen=True, kw_only=True):
+class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """How often and how many at once; and by which labels its pods are known."""
 
     def default(self, obj: Object) -> None:
@@ -51,6 +52,8 @@ class JobStrategy(Strategy, frozen=True, kw_only=True):
         spec.setdefault("manualSelector", False)
         spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
         _default_labels(obj)
+        if obj["metadata"].get("generateName") and not obj["metadata"].get("name"):
+            _part_labels(obj)
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
@@ -148,6 +151,12 @@ def _default_labels(job: Object) -> None:
         job["metadata"]["labels"] = labels
 
 
+def _part_labels(job: Object) -> None:
+    """A job whose name is yet to be made is copied for it: its labels are its own from then on."""
+    if labels := job["metadata"].get("labels"):
+        job["metadata"]["labels"] = dict(labels)
+
+
 def _generate_selector(job: Object) -> None:
     """Label the pods, and select them by the uid. What a client says of these labels stays, for validation to see."""
     name, uid = job["metadata"].get("name", ""), job["metadata"]["uid"]
@@ -165,6 +174,10 @@ class JobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return super().validate_update(context, new, old) + job_status.validate(new, old)
+
+    def canonicalize(self, obj: Object) -> None:
+        """A job that is sent without labels has got those of its pods back when it is read."""
+        _default_labels(obj)
 
 
 JOBS = Kind(

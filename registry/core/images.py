@@ -20,13 +20,24 @@ _NAME = re.compile(
 )
 _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _PATH_LIMIT = 255
+_DEFAULT_DOMAINS = ("", "docker.io", "index.docker.io")
+_OFFICIAL = "library"
+
+
+def _full_path(match: re.Match[str]) -> str:
+    """The path with all that is meant: what does not look like a domain begins the path."""
+    domain, path = match["domain"] or "", match["path"]
+    if domain in _DEFAULT_DOMAINS:
+        return path if "/" in path else f"{_OFFICIAL}/{path}"
+    is_domain = domain == "localhost" or "." in domain or ":" in domain or domain != domain.lower()
+    return path if is_domain else f"{domain}/{path}"
 
 
 @lru_cache(maxsize=4096)
 def pull_policy(image: str) -> str:
     """When an image is pulled if nobody says: always if it is the latest, which moves; else when it is not there."""
     match = _NAME.fullmatch(image)
-    if match is None or _IDENTIFIER.fullmatch(image) or len(match["path"]) > _PATH_LIMIT:
+    if match is None or _IDENTIFIER.fullmatch(image) or len(_full_path(match)) > _PATH_LIMIT:
         return _IF_NOT_PRESENT
     is_latest = match["tag"] == _LATEST or (match["tag"] is None and match["digest"] is None)
     return _ALWAYS if is_latest else _IF_NOT_PRESENT

@@ -23,8 +23,7 @@ def containers(spec: Object) -> Iterator[Object]:
 
 
 def default(spec: Object) -> None:
-    """The defaults that depend on other fields. What belongs to features that are off is dropped."""
-    _drop_disabled(spec)
+    """The defaults that depend on other fields."""
     if account := spec.get("serviceAccountName") or spec.get("serviceAccount"):
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for container in containers(spec):
@@ -49,7 +48,7 @@ def drop_old_annotations(owner: Object) -> None:
             del annotations[key]
 
 
-def _drop_disabled(spec: Object) -> None:
+def drop_disabled(spec: Object) -> None:
     """Take away what kube-apiserver's default feature gates do not know."""
     spec.pop("schedulingGroup", None)
     for container in containers(spec):

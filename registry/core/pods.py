@@ -10,7 +10,6 @@ from registry.fields import first_of, flag, nothing, text
 from registry.kind import Kind
 from registry.options import DeleteOptions
 from registry.strategy import Strategy, StrategyContext
-from registry.validation import object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -42,6 +41,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
         spec = obj["spec"]
+        pod_spec.drop_disabled(spec)
         obj["status"] = {"phase": "Pending", "qosClass": pod_resources.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": obj["metadata"]["creationTimestamp"]}]
@@ -49,6 +49,10 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         for term in _selecting_terms(spec):
             _apply_label_keys(term, labels)
         _apply_app_armor(context, obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        pod_spec.drop_disabled(new["spec"])
+        super().prepare_for_update(context, new, old)
 
     def is_changed(self, new: Object, old: Object) -> bool:
         return not updates.is_same_spec(new["spec"], old["spec"])
@@ -66,9 +70,8 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate_changed_metadata(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         """The rules for the metadata of a changed pod, which is looked at like that of a new one once more."""
-        finalizers = object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
-        errors = super().validate_update(context, new, old) + finalizers
-        return errors + self.validate_metadata_again(new) + finalizers
+        errors = super().validate_update(context, new, old) + self.validate_metadata_again(new)
+        return errors + Strategy.validate(self, context, new)
 
     def options(self, context: StrategyContext, old: Object) -> "options.PodOptions":
         """How strict to be with the successor of a pod."""

@@ -1,15 +1,19 @@
 """Pod templates: a template of pods by itself."""
 
 from registry.core import pod_spec, pod_warnings
+from registry.core.pod_makers import PodMakerStrategy
 from registry.core.pods_validation import templates
 from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
+from registry.strategy import StrategyContext
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
-class PodTemplateStrategy(Strategy, frozen=True, kw_only=True):
+class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """The template is all that there is."""
+
+    def template(self, obj: Object) -> Object | None:
+        return obj.get("template")
 
     def default(self, obj: Object) -> None:
         pod_spec.default_template(obj.get("template"))

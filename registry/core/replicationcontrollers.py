@@ -1,16 +1,21 @@
 """Replication controllers: they select and are labelled by what their template says, unless they say otherwise."""
 
+from msgspec.structs import replace
+
 from registry import objects
 from registry.core import pod_spec, replicated
+from registry.core.pod_makers import PodMakerStrategy
 from registry.fields import count
 from registry.kind import Kind, Scale
-from registry.strategy import GarbageCollection, Strategy, StrategyContext
-from registry.validation import field, values
+from registry.strategy import GarbageCollection, StrategyContext
+from registry.validation import field, names, object_meta, values
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
+_LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
 
-class ReplicationControllerStrategy(Strategy, frozen=True, kw_only=True):
+
+class ReplicationControllerStrategy(PodMakerStrategy, frozen=True, kw_only=True):
     """The labels of the template are what everything else begins with."""
 
     def default(self, obj: Object) -> None:
@@ -20,11 +25,11 @@ class ReplicationControllerStrategy(Strategy, frozen=True, kw_only=True):
             return
         if not obj["spec"].get("selector"):
             obj["spec"]["selector"] = dict(labels)
-        if not obj["metadata"].get("labels"):
-            obj["metadata"]["labels"] = dict(labels)
+        _default_labels(obj)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
+        errors = object_meta.validate(obj["metadata"], is_namespaced=True, check_name=_check_name)
+        return errors + super().validate(context, obj) + _validate_spec(obj["spec"], context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
@@ -35,6 +40,24 @@ class ReplicationControllerStrategy(Strategy, frozen=True, kw_only=True):
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         """What is told is what is wrong with the template that goes: so kube-apiserver has it."""
         return replicated.warnings_on_update(old, new)
+
+
+class ReplicationControllerStatusStrategy(replicated.ReplicasStatusStrategy, frozen=True, kw_only=True):
+    """What is sent without labels has got those of its pods back when it is read."""
+
+    def canonicalize(self, obj: Object) -> None:
+        _default_labels(obj)
+
+
+def _default_labels(obj: Object) -> None:
+    labels = objects.get(obj, "spec.template.metadata.labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
+
+
+def _check_name(name: str, is_prefix: bool) -> list[str]:
+    """What is wrong with a name. A prefix is judged by the name that is made of it."""
+    return [] if is_prefix else _LONG_NAME.check(name)
 
 
 def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
@@ -57,9 +80,12 @@ REPLICATIONCONTROLLERS = Kind(
     short_names=("rc",),
     categories=("all",),
     strategy=ReplicationControllerStrategy(
-        has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS
+        has_status=True,
+        has_generation=True,
+        garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS,
+        looks_at_metadata=False,
     ),
-    status_strategy=replicated.ReplicasStatusStrategy(),
+    status_strategy=ReplicationControllerStatusStrategy(),
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
 )

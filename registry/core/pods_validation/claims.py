@@ -27,6 +27,10 @@ _META_MEMBERS = (
     "managedFields",
 )
 """What the metadata of a template has beyond labels and annotations: nothing may be set."""
+_EMPTY_COUNTS = frozenset(
+    {"deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"}
+)
+"""What is set by being there, whatever it says."""
 _GO_NAMES = {"uid": "uID"}
 
 
@@ -41,7 +45,7 @@ def validate_template_metadata(metadata: Obj, path: str) -> Errors:
     errors = object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     errors += object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for member in _META_MEMBERS:
-        if metadata.get(member):
+        if metadata.get(member) or (member in _EMPTY_COUNTS and metadata.get(member) is not None):
             errors.append(field.forbidden(f"{path}.{_GO_NAMES.get(member, member)}", "cannot be set"))
     return errors
 

@@ -101,9 +101,16 @@ def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
         if target and target not in others:
             errors.append(field.not_found(f"{here}.targetContainerName", target))
         why = "cannot be set for an Ephemeral Container"
-        errors += [field.forbidden(f"{here}.{member}", why) for member in _NOT_FOR_EPHEMERAL if container.get(member)]
+        unfit = (member for member in _NOT_FOR_EPHEMERAL if _is_set(container, member))
+        errors += [field.forbidden(f"{here}.{member}", why) for member in unfit]
         errors += [field.forbidden(place, why) for place in _sub_paths(container, here)]
     return errors
+
+
+def _is_set(container: Obj, member: str) -> bool:
+    """Whether it is there: of resources, which always are, whether they say anything."""
+    value = container.get(member)
+    return bool(value) if member == "resources" else value is not None
 
 
 def _sub_paths(container: Obj, path: str) -> Iterator[str]:

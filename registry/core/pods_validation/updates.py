@@ -4,6 +4,7 @@ While gates hold a pod, demands on its node may be added. Pure. Must hold: both 
 """
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from registry.core.pods_validation import affinity, containers, rules, scheduling
@@ -75,12 +76,13 @@ def _without_seconds(toleration: Obj) -> frozenset[tuple[str, Any]]:
 
 
 def _validate_gates(new: Sequence[Obj], old: Sequence[Obj]) -> Errors:
+    """Gates only go. Of one that is there twice the last is told."""
     known = {gate["name"] for gate in old}
+    added = {gate["name"]: index for index, gate in enumerate(new) if gate["name"] not in known}
     why = "only deletion is allowed, but found new scheduling gate '{}'"
     return [
-        field.forbidden(f"spec.schedulingGates[{index}].name", why.format(gate["name"]))
-        for index, gate in enumerate(new)
-        if gate["name"] not in known
+        field.forbidden(f"spec.schedulingGates[{index}].name", why.format(name))
+        for name, index in sorted(added.items(), key=itemgetter(1))
     ]
 
 
@@ -89,7 +91,7 @@ def _validate_rest(new: Obj, old: Obj) -> Errors:
     settled = _with_open_fields_of(new, old)
     errors: Errors = []
     if old.get("schedulingGates"):
-        errors += _validate_node_selector(new.get("nodeSelector") or {}, old.get("nodeSelector") or {})
+        errors += _validate_node_selector(new.get("nodeSelector"), old.get("nodeSelector") or {})
         errors += _validate_node_affinity(new.get("affinity"), old.get("affinity"))
         _take_over_node_demands(settled, old)
     if not is_same_spec(settled, old):
@@ -110,11 +112,11 @@ def _with_open_fields_of(new: Obj, old: Obj) -> dict[str, Any]:
     return settled
 
 
-def _validate_node_selector(new: Mapping[str, str], old: Mapping[str, str]) -> Errors:
-    if all(new.get(name) == value for name, value in old.items()):
+def _validate_node_selector(new: Mapping[str, str] | None, old: Mapping[str, str]) -> Errors:
+    if all((new or {}).get(name) == value for name, value in old.items()):
         return []
     why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-    return [field.invalid("spec.nodeSelector", dict(sorted(new.items())) or None, why)]
+    return [field.invalid("spec.nodeSelector", internal.meta(new), why)]
 
 
 def _validate_node_affinity(new: Obj | None, old: Obj | None) -> Errors:
@@ -155,6 +157,8 @@ def _take_over_node_demands(settled: dict[str, Any], old: Obj) -> None:
     if "nodeSelector" in old:
         settled["nodeSelector"] = old["nodeSelector"]
     before = rules.given(old, "affinity").get(_NODE)
+    if before == rules.given(settled, "affinity").get(_NODE):
+        return
     others = {name: value for name, value in (settled.get("affinity") or {}).items() if name != _NODE}
     if before is not None:
         others[_NODE] = before

@@ -1,5 +1,6 @@
 """Plugins that are off unless they are asked for, and some small ones."""
 
+import re
 from typing import Any
 
 import pytest
@@ -61,6 +62,15 @@ async def test_a_runtime_has_its_price_and_its_nodes(kept: Storage) -> None:
 async def test_an_overhead_of_its_own_makes_no_pod(kept: Storage) -> None:
     with pytest.raises(errors.Forbidden, match="Pod Overhead set without corresponding RuntimeClass"):
         await RuntimeClass(kept).validate(write(pod(overhead={"cpu": "1"})))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("", "resource name may not be empty"), ("a/b", "invalid resource name \"a/b\": [may not contain '/']")],
+)
+async def test_a_runtime_that_nobody_can_have_is_not_asked_for(kept: Storage, name: str, why: str) -> None:
+    with pytest.raises(errors.StatusError, match=f"^{re.escape(why)}$"):
+        await RuntimeClass(kept).mutate(write(pod(runtimeClassName=name)))
 
 
 async def test_new_images_are_pulled_always() -> None:

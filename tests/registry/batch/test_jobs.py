@@ -64,6 +64,12 @@ def test_a_job_without_labels_gets_those_that_are_generated() -> None:
     assert new["metadata"]["labels"] == GENERATED
 
 
+def test_a_job_whose_name_is_made_keeps_the_labels_that_it_came_with() -> None:
+    new = created(JOBS, {"metadata": {"generateName": "a-", "name": ""}, **job({"mine": "x"})})
+
+    assert new["metadata"]["labels"] == {"mine": "x"}
+
+
 def test_a_manual_selector_stays() -> None:
     new = created(JOBS, job({"a": "b"}, manualSelector=True, selector={"matchLabels": {"a": "b"}}))
 

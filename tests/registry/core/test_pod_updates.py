@@ -46,10 +46,25 @@ def test_may_change(changes: dict[str, Any]) -> None:
         ({"tolerations": [{"key": "other"}]}, "spec.tolerations"),
         ({"schedulingGates": [{"name": "g"}, {"name": "h"}]}, "spec.schedulingGates[1].name"),
         ({"hostname": "h"}, "spec"),
+        ({"affinity": {}}, "spec"),
     ],
 )
 def test_may_not_change(changes: dict[str, Any], path: str) -> None:
     assert refused(OLD, **changes) == [path]
+
+
+def test_a_gate_that_comes_twice_is_refused_once() -> None:
+    paths = refused(OLD, schedulingGates=[{"name": "g"}, {"name": "h"}, {"name": "h"}])
+
+    assert paths == ["spec.schedulingGates[2]", "spec.schedulingGates[2].name"]
+
+
+def test_a_selector_of_everything_is_another_than_none() -> None:
+    def spread(**selector: Any) -> dict[str, Any]:
+        rule = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **selector}
+        return {"topologySpreadConstraints": [rule]}
+
+    assert refused({**OLD, **spread()}, **spread(labelSelector={})) == ["spec"]
 
 
 def test_without_gates_a_pod_stays_where_it_may_go() -> None:

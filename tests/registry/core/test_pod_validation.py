@@ -42,6 +42,13 @@ def container(**more: Any) -> dict[str, Any]:
             {"containers": [container()], "ephemeralContainers": [container(name="e")]},
             ["spec.ephemeralContainers: Forbidden: cannot be set on create"],
         ),
+        (
+            {"containers": [container()], "ephemeralContainers": [container(name="e", lifecycle={})]},
+            [
+                "spec.ephemeralContainers[0].lifecycle: Forbidden: cannot be set for an Ephemeral Container",
+                "spec.ephemeralContainers: Forbidden: cannot be set on create",
+            ],
+        ),
     ],
 )
 def test_a_new_pod(spec: dict[str, Any], expected: list[str]) -> None:
