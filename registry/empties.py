@@ -37,6 +37,12 @@ def put_back(obj: Mapping[str, Any], empties: Empties) -> None:
             parent.setdefault(one.path[-1], one.new())
 
 
+def is_still_empty(obj: Mapping[str, Any], one: Empty) -> bool:
+    """Whether nothing has been filled in there."""
+    parent = _parent(obj, one)
+    return parent is not None and not parent.get(one.path[-1])
+
+
 def _parent(obj: Any, one: Empty) -> dict[str | int, Any] | None:
     """The map in which one is; None where the object has become another meanwhile."""
     for step in one.path[:-1]:

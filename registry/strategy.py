@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from registry import objects
 from registry.access.users import ANONYMOUS, UserInfo
-from registry.empties import Empties
+from registry.empties import Empties, is_still_empty
 from registry.options import DeleteOptions
 from registry.validation import names, object_meta
 from registry.validation.field import FieldError
@@ -66,6 +66,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     check_name: what is wrong with the name of an object, or with a prefix of one.
     looks_at_metadata: whether its errors begin with those of the metadata; else the rules that all metadata have count
     only where nothing else is wrong.
+    allows_any_finalizer: whether finalizers without a domain may be others than Kubernetes' own.
     """
 
     has_status: bool = False
@@ -77,6 +78,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS
     check_name: NameCheck = names.is_dns_subdomain
     looks_at_metadata: bool = True
+    allows_any_finalizer: bool = False
 
     def default(self, obj: Object) -> None:
         """Fill in, in place, the defaults that follow from the rest of an object; those of its types are there.
@@ -95,11 +97,13 @@ class Strategy(Struct, frozen=True, kw_only=True):
         """Keep what an update may not change."""
         if self.has_status:
             objects.carry_over(new, old, "status")
-        if self.has_generation and (self.is_changed(new, old) or self._is_emptied(context)):
+        if self.has_generation and (self.is_changed(new, old) or self._is_emptied(context, new)):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def _is_emptied(self, context: StrategyContext) -> bool:
-        return self.counts_empties and any(one.path[0] not in _BESIDES for one in context.empties)
+    def _is_emptied(self, context: StrategyContext, new: Object) -> bool:
+        if not self.counts_empties:
+            return False
+        return any(one.path[0] not in _BESIDES and is_still_empty(new, one) for one in context.empties)
 
     def is_changed(self, new: Object, old: Object) -> bool:
         """Whether an update makes a new generation. Both are in canonical form."""
@@ -107,6 +111,8 @@ class Strategy(Struct, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         """What is wrong with a new object, its metadata's common rules excepted."""
+        if self.allows_any_finalizer:
+            return []
         return object_meta.validate_builtin_finalizers(obj["metadata"].get("finalizers") or ())
 
     def validate_again(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -125,7 +131,8 @@ class Strategy(Struct, frozen=True, kw_only=True):
         The metadata's rules for updates stand here once more though the Store checks them too: kube-apiserver lists
         their causes twice.
         """
-        return object_meta.validate_update(new["metadata"], old["metadata"])
+        errors = object_meta.validate_update(new["metadata"], old["metadata"])
+        return errors + Strategy.validate(self, context, new)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         """What the client should hear though the object is accepted."""

@@ -47,12 +47,11 @@ class _Replacement(Struct):
 def _check_identity(obj: Object, context: RequestContext) -> None:
     """The body must be the object of the URL."""
     metadata, info = obj["metadata"], context.info
+    is_elsewhere = metadata.get("namespace") and info.namespace and metadata["namespace"] != info.namespace
+    if is_elsewhere and info.resource != "namespaces":
+        raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
     name = metadata.get("name", "")
     if not name:
         raise BadRequest(f"the name of the object ({info.name} based on URL) was undeterminable: name must be provided")
     if name != info.name:
         raise BadRequest(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
-    namespace = metadata.get("namespace", "")
-    if namespace and info.namespace and namespace != info.namespace:
-        where = f"the namespace of the object ({namespace}) does not match the namespace on the URL ({info.namespace})"
-        raise BadRequest(where)

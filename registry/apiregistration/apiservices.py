@@ -110,6 +110,13 @@ APISERVICES = Kind(
     kind="APIService",
     is_namespaced=False,
     categories=("api-extensions",),
-    strategy=APIServiceStrategy(has_status=True, allows_unconditional_update=False, check_name=names.is_path_segment),
-    status_strategy=APIServiceStatusStrategy(keeps_metadata=True, allows_unconditional_update=False),
+    strategy=APIServiceStrategy(
+        has_status=True,
+        allows_unconditional_update=False,
+        check_name=names.is_path_segment,
+        allows_any_finalizer=True,
+    ),
+    status_strategy=APIServiceStatusStrategy(
+        keeps_metadata=True, allows_unconditional_update=False, allows_any_finalizer=True
+    ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from registry.kind import Kind
 from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, names, object_meta
+from registry.validation import field, names
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -30,7 +30,7 @@ class LeaseStrategy(Strategy, frozen=True, kw_only=True):
         return super().validate(context, obj) + _validate_spec(_spec(obj))
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return object_meta.validate_update(new["metadata"], old["metadata"]) + _validate_spec(_spec(new))
+        return super().validate_update(context, new, old) + _validate_spec(_spec(new))
 
 
 def _spec(obj: Object) -> Object:
@@ -64,5 +64,5 @@ LEASES = Kind(
     group="coordination.k8s.io",
     plural="leases",
     kind="Lease",
-    strategy=LeaseStrategy(allows_create_on_update=True, allows_unconditional_update=False),
+    strategy=LeaseStrategy(allows_create_on_update=True, allows_unconditional_update=False, allows_any_finalizer=True),
 )

@@ -44,7 +44,7 @@ class EventStrategy(Strategy, frozen=True, kw_only=True):
         errors = self._validate_all(new)
         if not self.is_strict:
             return errors
-        errors += object_meta.validate_update(new["metadata"], old["metadata"])
+        errors += super().validate_update(context, new, old)
         if (new.get("series") or None) != (old.get("series") or None):
             errors += _validate_series(new)
         return errors + _validate_frozen(new, old)

@@ -14,7 +14,7 @@ from registry.quota.amounts import parsed
 from registry.schema import quantity
 from registry.schema.quantity import Quantity
 from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, names, resource_names
+from registry.validation import counted_amounts, field, names, resource_names
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -159,16 +159,11 @@ def _validate_ratio(given: _Given, path: str) -> list[FieldError]:
 
 def _ratios(ratio: Quantity, least: Quantity, most: Quantity) -> tuple[float, float]:
     """The ratio that is allowed, and the largest that there can be."""
-    whole = [_rounded_up(one, 9) for one in (ratio, least, most)]
+    whole = [counted_amounts.value(one) for one in (ratio, least, most)]
     if all(value < _MAX_MILLI_VALUE for value in whole):
-        fine = [_rounded_up(one, 6) for one in (ratio, least, most)]
+        fine = [counted_amounts.milli_value(one) for one in (ratio, least, most)]
         return fine[0] / 1000, _divided(fine[2], fine[1])
     return float(whole[0]), _divided(whole[2], whole[1])
-
-
-def _rounded_up(amount: Quantity, digits: int) -> int:
-    unit: int = 10**digits
-    return -(-amount.nanos // unit) if amount.nanos > 0 else amount.nanos // unit
 
 
 def _divided(one: int, other: int) -> float:

@@ -87,7 +87,7 @@ class NamespaceFinalizeStrategy(NamespaceStrategy, frozen=True, kw_only=True):
         new["status"] = old.get("status")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = object_meta.validate_update(new["metadata"], old["metadata"])
+        errors = Strategy.validate_update(self, context, new, old)
         for index, name in enumerate(objects.get(new, _FINALIZERS) or ()):
             errors += object_meta.validate_finalizer(name, f"{_FINALIZERS}[{index}]")
         return errors

@@ -11,7 +11,7 @@ from registry.fields import flag
 from registry.kind import Kind
 from registry.quoting import quote
 from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import addresses, field, internal, names, object_meta, resource_names, taints
+from registry.validation import addresses, field, internal, names, resource_names, taints
 from registry.validation.field import FieldError
 from registry.validation.names import CONFIG_KEY
 from storage.stored_object import Object
@@ -58,7 +58,9 @@ class NodeStrategy(Strategy, frozen=True, kw_only=True):
         return errors + _validate_blocks(_spec(obj).get("podCIDRs") or ())
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return self.validate_again(context, new) + _validate_update(new, old)
+        return (
+            self.validate_again(context, new) + super().validate_update(context, new, old) + _validate_changes(new, old)
+        )
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         spec = _spec(obj)
@@ -84,7 +86,7 @@ class NodeStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
             (new.get("status") or {}).pop("config", None)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return _validate_update(new, old)
+        return super().validate_update(context, new, old) + _validate_changes(new, old)
 
 
 def _spec(obj: Object) -> Object:
@@ -154,7 +156,9 @@ def _validate_resources(status: Mapping[str, Any]) -> list[FieldError]:
         error
         for member in ("capacity", "allocatable")
         for name, amount in (status.get(member) or {}).items()
-        for error in resource_names.validate_amount(name, amount, f"status.{member}.{name}")
+        for error in resource_names.validate_amount(
+            name, amount, field.child(f"status.{member}", name) if name else f"status.{member}[]"
+        )
     ]
 
 
@@ -183,22 +187,21 @@ def _validate_blocks(blocks: Sequence[str]) -> list[FieldError]:
     if len(blocks) < 2:
         return errors
     parsed = [addresses.parse_cidr(block) for block in blocks]
-    wrong = next((block for block, found in zip(blocks, parsed, strict=True) if found is None), None)
+    wrong = parsed.index(None) if None in parsed else None
     if wrong is not None:
-        failure = f"failed to parse cidr value:{quote(wrong)} with error:invalid CIDR address: {wrong}"
+        failure = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {blocks[wrong]})"
         detail = f"invalid PodCIDRs. failed to check with dual stack with error:{failure}"
         errors.append(field.internal("spec.podCIDRs", detail))
-    families = {found[1].version for found in parsed if found is not None}
+    families = {addresses.version_of(found) for found in parsed if found is not None}
     if wrong is not None or len(families) < 2 or len(blocks) > 2:
         detail = "may specify no more than one CIDR for each IP family"
         errors.append(field.invalid("spec.podCIDRs", list(blocks), detail))
     return errors
 
 
-def _validate_update(new: Object, old: Object) -> list[FieldError]:
+def _validate_changes(new: Object, old: Object) -> list[FieldError]:
     spec, old_spec, status = _spec(new), _spec(old), new.get("status") or {}
-    errors = object_meta.validate_update(new["metadata"], old["metadata"]) + _validate_annotations(new)
-    errors += _validate_resources(status) + _validate_features(status)
+    errors = _validate_annotations(new) + _validate_resources(status) + _validate_features(status)
     errors += _validate_addresses(status.get("addresses") or ())
     errors += _validate_kept_blocks(spec.get("podCIDRs") or (), old_spec.get("podCIDRs") or ())
     known = old_spec.get("providerID")

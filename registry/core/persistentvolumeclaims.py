@@ -64,10 +64,8 @@ class PersistentVolumeClaimStrategy(Strategy, frozen=True, kw_only=True):
             detail = 'deprecated since v1.8; use "storageClassName" attribute instead'
             warnings.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {detail}")
         for member in ("requests", "limits"):
-            text = objects.get(obj, f"spec.resources.{member}", {}).get("storage")
-            if text is not None and quantity.parse(text).nanos % 10**9:
-                detail = f'fractional byte value "{text}" is invalid, must be an integer'
-                warnings.append(f"spec.resources.{member}[storage]: {detail}")
+            amounts = objects.get(obj, f"spec.resources.{member}", {})
+            warnings += resource_names.warn_of_fractions(amounts, f"spec.resources.{member}", names=("storage",))
         return warnings
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:

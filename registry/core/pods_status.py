@@ -5,7 +5,7 @@ from typing import Any
 
 from registry.core.pods_validation import allowances, status
 from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import addresses, object_meta
+from registry.validation import addresses
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -29,7 +29,6 @@ class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        errors += object_meta.validate_builtin_finalizers(new["metadata"].get("finalizers") or ())
         options = allowances.options_for(
             old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged
         )

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from registry.core.pods_validation import affinity, options, rules, volume_sources
 from registry.core.pods_validation.rules import Errors, Obj
 from registry.schema import quantity
-from registry.validation import field, names
+from registry.validation import counted_amounts, field, internal, names
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ALONE = "ReadWriteOncePod"
@@ -79,7 +79,7 @@ def _validate_access_modes(modes: Sequence[str], path: str) -> Errors:
 def _validate_capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
     errors = [] if capacity else [field.required(path)]
     if list(capacity or ()) != ["storage"]:
-        errors.append(field.not_supported(path, capacity, ("storage",)))
+        errors.append(field.not_supported(path, internal.meta(capacity), ("storage",)))
     for name, text in (capacity or {}).items():
         errors += validate_amount(text, f"{path}[{name}]")
         if quantity.parse(text).digits <= 0:
@@ -89,8 +89,7 @@ def _validate_capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
 
 def validate_amount(text: str, path: str) -> Errors:
     """An amount that is there, and not less than nothing."""
-    amount = quantity.parse(text)
-    whole = -(-amount.nanos // 10**9) if amount.nanos > 0 else amount.nanos // 10**9
+    whole = counted_amounts.value(quantity.parse(text))
     return [field.invalid(path, whole, "must be a valid resource quantity")] if whole < 0 else []
 
 

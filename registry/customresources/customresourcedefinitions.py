@@ -109,6 +109,6 @@ DEFINITIONS = Kind(
     is_namespaced=False,
     short_names=("crd", "crds"),
     categories=("api-extensions",),
-    strategy=DefinitionStrategy(),
+    strategy=DefinitionStrategy(allows_any_finalizer=True),
     status_strategy=DefinitionStatusStrategy(),
 )

@@ -3,7 +3,7 @@
 Must hold: there is one for each path; nothing of a type is compiled before its first object is written.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from registry import rest
@@ -92,10 +92,13 @@ class FieldManagers:
         return _second(int(self._clock.now()))
 
 
-def field_managers(kind: Kind, types: Catalog, clock: Clock, also: Sequence[Kind] = ()) -> FieldManagers:
-    """Those of a kind that Kubernetes brings. What `also` shows its objects may be how their fields are owned."""
-    kinds = (kind, *also, *((kind.stored_as,) if kind.stored_as is not None else ()))
-    forms = {one.api_version(version): _form(one, version, types) for one in kinds for version in one.versions}
+def field_managers(kind: Kind, types: Catalog, clock: Clock) -> FieldManagers:
+    """Those of a kind that Kubernetes brings.
+
+    Of objects that are shown in two groups, each knows only the owners that have written in its own words: a write by
+    the other group forgets them.
+    """
+    forms = {kind.api_version(version): _form(kind, version, types) for version in kind.versions}
     replicas = dict.fromkeys(forms, replicas_path(kind.scale.spec_replicas if kind.scale is not None else ""))
     return FieldManagers(kind, forms, _scale_form(types), clock, replicas=replicas)
 

@@ -76,7 +76,7 @@ def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) 
         authorizer=environment.authorizer,
         clock=environment.clock,
         config=environment.config,
-        managers=field_managers(kind, environment.types, environment.clock, also),
+        managers=field_managers(kind, environment.types, environment.clock),
         forms=forms_of(kind, environment.types, also),
     )
 

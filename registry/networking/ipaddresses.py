@@ -14,7 +14,12 @@ _PARENT = "spec.parentRef"
 
 
 class IPAddressStrategy(Strategy, frozen=True, kw_only=True):
-    """It belongs to one object for ever."""
+    """It belongs to one object for ever. Where only the beginning of its name is given, that is its name."""
+
+    def default(self, obj: Object) -> None:
+        metadata = obj["metadata"]
+        if not metadata.get("name") and metadata.get("generateName"):
+            metadata["name"] = metadata["generateName"]
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_parent(_parent(obj))

@@ -45,7 +45,7 @@ def _validate_blocks(blocks: Sequence[str]) -> list[FieldError]:
         return [field.invalid(_PATH, shown, "may only hold up to 2 values")]
     errors = [error for index, one in enumerate(blocks) for error in addresses.validate_cidr(one, f"{_PATH}[{index}]")]
     parsed = [addresses.parse_cidr(block) for block in blocks]
-    versions = [network.version for network in parsed if network is not None]
+    versions = [addresses.version_of(network) for network in parsed if network is not None]
     if len(versions) == 2 and versions[0] == versions[1]:
         errors.append(field.invalid(_PATH, blocks, _SAME_FAMILY))
     return errors

@@ -64,5 +64,7 @@ RUNTIMECLASSES = Kind(
     plural="runtimeclasses",
     kind="RuntimeClass",
     is_namespaced=False,
-    strategy=RuntimeClassStrategy(allows_create_on_update=True, allows_unconditional_update=False),
+    strategy=RuntimeClassStrategy(
+        allows_create_on_update=True, allows_unconditional_update=False, allows_any_finalizer=True
+    ),
 )

@@ -56,7 +56,11 @@ PODDISRUPTIONBUDGETS = Kind(
     kind="PodDisruptionBudget",
     short_names=("pdb",),
     strategy=PodDisruptionBudgetStrategy(
-        has_status=True, has_generation=True, allows_unconditional_update=False, check_name=names.is_path_segment
+        has_status=True,
+        has_generation=True,
+        allows_unconditional_update=False,
+        check_name=names.is_path_segment,
+        looks_at_metadata=False,
     ),
     status_strategy=PodDisruptionBudgetStatusStrategy(allows_unconditional_update=False),
 )

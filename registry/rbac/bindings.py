@@ -22,7 +22,7 @@ class BindingStrategy(Strategy, frozen=True, kw_only=True):
         return super().validate(context, obj) + validation.validate_binding(obj, role_kinds=self.role_kinds)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = self.validate(context, new) + super().validate_update(context, new, old)
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
         return errors + validation.validate_same_role(new, old)
 
 

@@ -22,7 +22,7 @@ class ClusterRoleStrategy(Strategy, frozen=True, kw_only=True):
         return errors + _validate_aggregation(obj)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return self.validate(context, new) + super().validate_update(context, new, old)
+        return self.validate_again(context, new) + super().validate_update(context, new, old)
 
 
 def _validate_aggregation(role: Object) -> list[FieldError]:

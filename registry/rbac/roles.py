@@ -15,7 +15,7 @@ class RoleStrategy(Strategy, frozen=True, kw_only=True):
         return super().validate(context, obj) + validation.validate_rules(obj, is_namespaced=True)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return self.validate(context, new) + super().validate_update(context, new, old)
+        return self.validate_again(context, new) + super().validate_update(context, new, old)
 
 
 ROLES = Kind(

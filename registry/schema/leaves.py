@@ -92,6 +92,8 @@ def _bytes(node: Node) -> Reader:
 
 
 def _byte(value: Any) -> int:
+    if value is None:
+        return 0
     if type(value) is int and 0 <= value <= 255:
         return value
     raise TypeMismatch(_found_number(value), "uint8")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from registry.schema.errors import DecodeError
 
 MILLI = -3
-_NANO = -9
+NANO = -9
 _MAX_INT64 = 2**63 - 1
 _MAX_DIGITS = 18
 _CACHED_LENGTH = 24
@@ -43,17 +43,21 @@ class Format(Enum):
 
 
 class Quantity(Struct, frozen=True):
-    """`digits` times ten to the power of `scale`. `text` is how it was written, when that is how it is printed."""
+    """`digits` times ten to the power of `scale`. `text` is how it was written, when that is how it is printed.
+
+    is_big: whether kube-apiserver keeps it as a number of any length rather than in 64 bits.
+    """
 
     digits: int
     scale: int
     format: Format
     text: str = ""
+    is_big: bool = False
 
     @property
     def nanos(self) -> int:
         """The whole number of billionths that it is, for comparing and adding."""
-        return _rescaled(self.digits, self.scale, _NANO)
+        return _rescaled(self.digits, self.scale, NANO)
 
     def __str__(self) -> str:
         return self.text or _canonical(self)
@@ -127,11 +131,13 @@ def _unit(suffix: str) -> tuple[Format, int]:
 
 def _decimal(text: str, sign: str, whole: str, fraction: str, form: Format, exponent: int) -> Quantity:
     digits, scale = _integer(sign, whole + fraction), exponent - len(fraction)
-    if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
+    if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= NANO:
         shifted = whole + fraction
         is_canonical = scale % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0"
         return Quantity(digits, scale, form, text if is_canonical else "")
-    return Quantity(_rescaled(digits, scale, _NANO), _NANO, form) if scale < _NANO else Quantity(digits, scale, form)
+    if scale < NANO:
+        digits, scale = _rescaled(digits, scale, NANO), NANO
+    return Quantity(digits, scale, form, is_big=True)
 
 
 def _binary(text: str, sign: str, whole: str, fraction: str, exponent: int) -> Quantity:
@@ -139,12 +145,12 @@ def _binary(text: str, sign: str, whole: str, fraction: str, exponent: int) -> Q
         value = _integer(sign, whole)
         if len(whole) + int(exponent * 3 / 10) + 1 <= 15:
             return Quantity(value << exponent, 0, Format.BINARY, text if value & 7 else "")
-        return Quantity(_capped(value << exponent), 0, Format.BINARY)
+        return Quantity(_capped(value << exponent), 0, Format.BINARY, is_big=True)
     digits = _integer(sign, whole + fraction) << exponent
-    nanos = _rescaled(digits, -len(fraction), _NANO)
+    nanos = _rescaled(digits, -len(fraction), NANO)
     if abs(nanos) > _MAX_INT64 * 10**9:
-        return Quantity(_capped(nanos // 10**9), 0, Format.BINARY)
-    return Quantity(nanos, _NANO, Format.DECIMAL if 0 < abs(nanos) < 10**9 else Format.BINARY)
+        return Quantity(_capped(nanos // 10**9), 0, Format.BINARY, is_big=True)
+    return Quantity(nanos, NANO, Format.DECIMAL if 0 < abs(nanos) < 10**9 else Format.BINARY, is_big=True)
 
 
 def _integer(sign: str, digits: str) -> int:

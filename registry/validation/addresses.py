@@ -84,6 +84,17 @@ def parse_cidr(text: str) -> Network | None:
     return block.network if block is not None else None
 
 
+def version_of(network: Network) -> int:
+    """The version of the addresses of a block: those of IPv4 are that, whatever they are written as."""
+    return 4 if _is_mapped(network.network_address) else network.version
+
+
+def is_strictly_within(part: Network, whole: Network) -> bool:
+    """Whether a block begins in another one and has a longer prefix, as the prefixes are written."""
+    address, network = _plain(part.network_address), _plain_network(whole)
+    return address in network and part.prefixlen > whole.prefixlen
+
+
 def family_of(text: str) -> str:
     """The IP family of an address."""
     address = parse(text)
@@ -191,6 +202,11 @@ def _without_zeros(text: str) -> str:
 
 def _plain(address: Address | None) -> Address | None:
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+
+
+def _plain_network(network: Network) -> Network:
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return network if mapped is None else IPv4Network((mapped, network.prefixlen - 96))
 
 
 def _is_mapped(address: Address) -> bool:

@@ -13,7 +13,7 @@ def validate_protocols(port: Mapping[str, Any], path: str) -> list[FieldError]:
     """The protocol of transport, which there must be, and that of the application."""
     protocol, application = port.get("protocol"), port.get("appProtocol")
     errors = []
-    if not protocol:
+    if protocol is None:
         errors.append(field.required(f"{path}.protocol"))
     elif protocol not in _PROTOCOLS:
         errors.append(field.not_supported(f"{path}.protocol", protocol, _PROTOCOLS))

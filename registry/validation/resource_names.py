@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from registry.quoting import quote
 from registry.schema import quantity
 from registry.schema.errors import DecodeError
-from registry.schema.quantity import Format, Quantity
-from registry.validation import field
+from registry.validation import counted_amounts, field
 from registry.validation.field import FieldError
 from registry.validation.names import check_qualified_name
 
@@ -121,7 +120,7 @@ def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
     errors = []
     if parsed.digits < 0:
         errors.append(field.invalid(path, str(parsed), "must be greater than or equal to 0"))
-    if is_counted(name) and parsed.nanos % 10**9:
+    if is_counted(name) and counted_amounts.milli_value(parsed) % 1000:
         errors.append(field.invalid(path, str(parsed), "must be an integer"))
     return errors
 
@@ -133,16 +132,8 @@ def warn_of_fractions(
     return [
         f"{path}[{name}]: fractional byte value {quote(amounts[name])} is invalid, must be an integer"
         for name in names
-        if name in amounts and _is_fraction(quantity.known(amounts[name]))
+        if name in amounts and counted_amounts.milli_value(quantity.known(amounts[name])) % 1000
     ]
-
-
-def _is_fraction(amount: Quantity) -> bool:
-    """Whether it has thousandths, counted in 64 bits: of binary amounts beyond 8Pi the highest bits get lost there."""
-    thousandths = -(-amount.nanos // 10**6)
-    if abs(thousandths) < 2**63:
-        return thousandths % 1000 != 0
-    return amount.format is Format.BINARY and ((thousandths + 2**63) % 2**64 - 2**63) % 1000 != 0
 
 
 def is_divisible(name: str, amount: str) -> bool:
@@ -151,10 +142,6 @@ def is_divisible(name: str, amount: str) -> bool:
         size = quantity.parse(name.removeprefix(HUGE_PAGES))
     except DecodeError:
         return False
-    if size.digits <= 0 or size.nanos % 10**9:
+    if size.digits <= 0 or counted_amounts.milli_value(size) % 1000:
         return False
-    return _rounded_up(quantity.known(amount).nanos) % (size.nanos // 10**9) == 0
-
-
-def _rounded_up(nanos: int) -> int:
-    return -(-nanos // 10**9)
+    return counted_amounts.value(quantity.known(amount)) % counted_amounts.value(size) == 0

@@ -1,0 +1,44 @@
+"""Finalizers of changed objects: those without a domain are Kubernetes' own, but for a few kinds."""
+
+from typing import Any
+
+import pytest
+
+from registry.apps.deployments import DEPLOYMENTS
+from registry.coordination.leases import LEASES
+from registry.core.events import EVENTS
+from registry.core.namespaces import FINALIZE_STRATEGY
+from registry.core.nodes import NODES
+from registry.core.pods import PODS
+from registry.core.services import SERVICES
+from registry.events.provider import KINDS as EVENT_KINDS
+from registry.node.runtimeclasses import RUNTIMECLASSES
+from registry.strategy import Strategy
+from tests.registry.defaulted import CONTEXT
+
+OBJECT: dict[str, Any] = {"metadata": {"name": "a", "uid": "u", "finalizers": ["mine"]}, "spec": {}}
+
+
+def count(strategy: Strategy | None) -> int:
+    assert strategy is not None
+    found = strategy.validate_update(CONTEXT, OBJECT, OBJECT)
+    return sum(one.path == "metadata.finalizers[0]" for one in found)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [kind.status_strategy for kind in (SERVICES, NODES, PODS, DEPLOYMENTS)]
+    + [FINALIZE_STRATEGY, EVENT_KINDS[0].strategy],
+)
+def test_a_subresource_tells_of_an_unknown_finalizer_once(strategy: Strategy) -> None:
+    assert count(strategy) == 1
+
+
+@pytest.mark.parametrize("kind", [NODES])
+def test_a_kind_that_is_looked_at_like_a_new_one_tells_of_it_twice(kind: Any) -> None:
+    assert count(kind.strategy) == 2
+
+
+@pytest.mark.parametrize("kind", [LEASES, RUNTIMECLASSES, EVENTS])
+def test_some_kinds_take_any_finalizer(kind: Any) -> None:
+    assert count(kind.strategy) == 0
