@@ -89,9 +89,7 @@ class _Work:
     def result(self) -> Any:
         self._visit(self._document)
         for container in self._visited.values():
-            members = sorted(container.items())
-            container.clear()
-            container.update(members)
+            _sort_members(container)
         return self._document
 
     def add(self, operation: Operation) -> None:
@@ -160,7 +158,18 @@ class _Work:
         if isinstance(container, dict):
             self._visited[id(container)] = container
 
+    def _sort_within(self, value: Any) -> None:
+        """Sort the members of what operations were on the way to; it is nowhere else than under its like."""
+        if isinstance(value, list):
+            for item in value:
+                self._sort_within(item)
+        elif isinstance(value, dict) and id(value) in self._visited:
+            _sort_members(value)
+            for item in value.values():
+                self._sort_within(item)
+
     def _copy(self, value: Any) -> Any:
+        self._sort_within(value)
         text = texts.written(value)
         self._copied_bytes += len(text)
         if self._copied_bytes > MAX_COPIED_BYTES:
@@ -176,6 +185,12 @@ _OPERATIONS: Mapping[str, Callable[[_Work, Operation], None]] = {
     "copy": _Work.copy,
     "test": _Work.test,
 }
+
+
+def _sort_members(container: dict[str, Any]) -> None:
+    members = sorted(container.items())
+    container.clear()
+    container.update(members)
 
 
 def _pointer(operation: Operation, name: str) -> str:

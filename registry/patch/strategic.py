@@ -75,7 +75,8 @@ def _set_element_order(original: Map, patch: Map, node: Node, directive: str) ->
         values = _without_directives(change)
     else:
         values = _merged_list(present, change, rule)
-    strategic_lists.element_type(present or [], change or [])
+    if strategic_lists.element_type(present or [], change or []) is dict:
+        strategic_lists.check_keys((*values, *order, *(present or ())), rule.merge_key)
     original[name] = strategic_lists.in_order(values, order, present or [], rule.merge_key)
     patch.pop(name, None)
 

@@ -99,6 +99,15 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
             raise strategic_errors.other_order(patch, order)
 
 
+def check_keys(elements: Iterable[Any], merge_key: str) -> None:
+    """Objects cannot be put in order but by a key that all of them have."""
+    for element in elements:
+        if not isinstance(element, dict):
+            raise strategic_errors.bad_type(dict, element)
+        if merge_key not in element:
+            raise strategic_errors.no_merge_key(element, merge_key)
+
+
 def identity(value: Any) -> Identity:
     """What makes a value the same as another, numbers of other types excepted."""
     return type(value), orjson.dumps(value) if isinstance(value, dict | list) else value

@@ -149,6 +149,21 @@ def test_objects_on_the_way_come_out_sorted() -> None:
     assert [list(result), list(result["b"]), list(result["b"]["y"])] == [["a", "b"], ["c", "x", "y"], ["2", "1"]]
 
 
+def test_copies_of_objects_on_the_way_are_sorted_and_stay_so() -> None:
+    result = json_patch.applied(
+        {"a": [{"y": {"2": 0, "1": 0}, "x": 0}]},
+        [
+            {"op": "add", "path": "/a/0/n", "value": 0},
+            {"op": "copy", "from": "/a", "path": "/b"},
+            {"op": "add", "path": "/b/0/m", "value": 0},
+        ],
+    )
+
+    (copied,) = result["b"]
+    assert [list(copied), list(copied["y"])] == [["m", "n", "x", "y"], ["2", "1"]]
+    assert list(result["a"][0]) == ["n", "x", "y"]
+
+
 def test_ten_thousand_operations_are_carried_out_and_no_more() -> None:
     operation = {"op": "test", "path": "/data/none", "value": None}
 

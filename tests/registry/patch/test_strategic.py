@@ -188,13 +188,20 @@ def test_an_element_order_alone_sorts_what_is_there() -> None:
             'unable to find api field in struct ObjectMeta for the json field "nope"',
         ),
         (
+            {"spec": {"$setElementOrder/tolerations": [], "tolerations": []}},
+            "map: map[key:k] does not contain declared merge key: ",
+        ),
+        (
             {"metadata": {"$setElementOrder/finalizers": ["x"], "finalizers": []}},
             "no elements in any of the given slices",
         ),
     ],
 )
 def test_what_a_merge_cannot_make_sense_of_is_told_in_words_of_go(patch: dict[str, Any], message: str) -> None:
-    present = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a"}]}}
+    present = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "a"}], "tolerations": [{"key": "k"}]},
+    }
 
     with pytest.raises(StatusError) as caught:
         strategic.merged(present, patch, POD)
