@@ -7,7 +7,7 @@ documents are made once for what is served; an aggregated document has an ETag, 
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from aiohttp import hdrs, web
 
@@ -18,7 +18,7 @@ from apiserver.endpoints import discovery_documents as documents
 from apiserver.endpoints.discovery_documents import Document, Group
 from apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from apiserver.handlers import output
-from apiserver.handlers.served import Groups, ServedPaths
+from apiserver.handlers.served import Groups, Served, ServedPaths
 from apiserver.negotiation import Target
 from registry import errors
 from registry.schema import builtin
@@ -113,8 +113,14 @@ def _handlers_of(group: Group) -> dict[str, Handler]:
     root = f"/apis/{group.name}" if group.name else "/api"
     for version, told in group.versions.items():
         if not isinstance(told, RemoteVersion):
-            paths[f"{root}/{version}"] = _restful(_plain(partial(documents.api_resource_list, group, version)))
+            handler = _plain(partial(documents.api_resource_list, group, version))
+            paths[f"{root}/{version}"] = handler if _is_custom(told) else _restful(handler)
     return paths
+
+
+def _is_custom(told: Mapping[str, Served[Any]]) -> bool:
+    """Whether clients have defined all of a version. It is told whatever the method."""
+    return all(served.kind.is_custom for served in told.values())
 
 
 def _with_slashes(paths: Mapping[str, Handler]) -> dict[str, Handler]:

@@ -21,8 +21,6 @@ from apiserver.metrics.requests import RequestMetrics
 from apiserver.request_info import RequestInfo
 from registry import errors
 from registry.kind import Kind
-from registry.quoting import quote
-from registry.validation import names
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
 
@@ -37,7 +35,12 @@ _OF_CUSTOM_SUBRESOURCES = frozenset({"get", "patch", "update"})
 _ACROSS_NAMESPACES = frozenset({"list", "watch"})
 
 _LONGEST = 3
-"""The parts of a path from the resource on: resource, name, subresource. What proxies pass on is theirs."""
+"""The parts of a path from the resource on: resource, name, subresource. What proxies pass on is theirs, and of custom
+resources nobody looks at the rest."""
+
+_FORWARDED = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+"""Methods of requests that proxies pass on."""
+_ANSWERED = _FORWARDED - {"HEAD"}
 
 
 class Resources:
@@ -71,10 +74,10 @@ class Resources:
         info = context.info
         path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         served = self._served.get((info.group, info.version, path))
+        if served is not None and served.kind.is_custom:
+            return self._handle_custom(request, context, served)
         if served is None or (len(info.parts) > _LONGEST and not (served.connects and served.storage.takes_paths)):
             return self._missing(context)
-        if served.kind.is_custom:
-            return self._handle_custom(request, context, served)
         _check_scope(info, served)
         if served.connects:
             return self._handle_connection(request, context, served)
@@ -96,9 +99,8 @@ class Resources:
         """As above, for what leads on to somewhere else."""
         if context.info.verb not in served.storage.verbs or not context.info.name:
             raise errors.RouteMethodNotAllowed
-        if request.method == hdrs.METH_HEAD and not served.storage.takes_paths:
+        if request.method not in (_FORWARDED if served.storage.takes_paths else _ANSWERED):
             raise errors.RouteMethodNotAllowed
-        _check_name(context.info)
         return await self._connect(request, context, served)
 
     async def _handle_custom(
@@ -163,9 +165,3 @@ def _check_route(method: str, info: RequestInfo) -> None:
         raise errors.RouteMethodNotAllowed
     if info.verb in _STRICT and not info.subresource and bool(info.name) is not (info.verb in _NAMED):
         raise errors.RouteMethodNotAllowed
-    _check_name(info)
-
-
-def _check_name(info: RequestInfo) -> None:
-    if info.name and (wrong := names.is_path_segment(info.name, False)):
-        raise errors.BadRequest(f"Name parameter invalid: {quote(info.name)}: {', '.join(wrong)}")

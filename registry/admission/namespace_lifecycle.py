@@ -10,6 +10,8 @@ from registry.errors import Cause
 from registry.generic.interpret import Operation as Reading
 from registry.generic.interpret import interpreted
 from registry.names import GroupResource
+from registry.quoting import quote
+from registry.validation import names
 from storage.errors import KeyNotFound
 from storage.interface import Storage
 from storage.stored_object import StoredObject
@@ -48,6 +50,8 @@ class NamespaceLifecycle(Plugin):
             cached = None
         if cached is not None and not _is_ending(cached):
             return cached
+        if wrong := names.is_path_segment(name, False):
+            raise errors.InternalError(f"invalid resource name {quote(name)}: [{' '.join(wrong)}]")
         return await interpreted(self._namespaces.get(name), Reading(_NAMESPACES, "get", name))
 
 

@@ -31,9 +31,11 @@ from registry.names import GroupKind, GroupVersionKind
 from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
 from registry.patch.apply import admitted, elsewhere, times
 from registry.patch.apply.manager import FieldManager
+from registry.quoting import quote
 from registry.rest import Deleted, Request, Updated, UpdatedObject
 from registry.strategy import Strategy, StrategyContext
 from registry.validation import field as fields
+from registry.validation import names
 from registry.validation.errors import invalid_of
 from storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
 from storage.clock import Clock, SystemClock
@@ -98,12 +100,12 @@ class Store(Struct, frozen=True, kw_only=True):
         return self.managers.of(version, self.subresource)
 
     def key(self, request: Request, name: str) -> str:
-        """Where an object is kept."""
-        if not self.kind.is_namespaced:
-            return name
-        if not request.namespace:
+        """Where an object is kept. Raises BadRequest for a name that could lead to another place."""
+        if self.kind.is_namespaced and not request.namespace:
             raise errors.BadRequest("Namespace parameter required.")
-        return f"{request.namespace}/{name}"
+        if wrong := names.is_path_segment(name, False):
+            raise errors.BadRequest(f"Name parameter invalid: {quote(name)}: {';'.join(wrong)}")
+        return f"{request.namespace}/{name}" if self.kind.is_namespaced else name
 
     def scope(self, request: Request) -> str:
         """Under what the objects of a list or watch are kept: a namespace, or all."""

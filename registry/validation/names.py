@@ -167,6 +167,8 @@ def is_path_segment(name: str, is_prefix: bool) -> list[str]:
     """Any name that can stand in a URL path between two slashes."""
     if not is_prefix and name in {".", ".."}:
         return [f"may not be '{name}'"]
+    if "/" not in name and "%" not in name:
+        return []
     return [f"may not contain '{char}'" for char in ("/", "%") if char in name]
 
 

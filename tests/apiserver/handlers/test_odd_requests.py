@@ -29,6 +29,10 @@ ODD = {
     "an old watch with a beginning": Odd(
         "/api/v1/watch/namespaces/default/configmaps?sendInitialEvents=true", 422, "is forbidden for list"
     ),
+    "a name that is none": Odd(f"{MAPS}/a%2525", 400, 'Name parameter invalid: \\"a%25\\": may not contain'),
+    "a name that is none, and no type of ours": Odd(f"{MAPS}/a%25", 406, "406: Not Acceptable", accept="text/html"),
+    "a name that is none, and no method": Odd(f"{MAPS}/..", 405, "does not allow this method", method="OPTIONS"),
+    "no method of a proxy": Odd("/api/v1/nodes/x/proxy", 405, "does not allow this method", method="FOO"),
     "a token and a version": Odd(f"{MAPS}?continue=x&resourceVersion=1", 400, "invalid continue token"),
 }
 
