@@ -34,6 +34,7 @@ class RequestInfo(NamedTuple):
     """The reading. For a path outside of the APIs only `verb` (the method in lower case) and `path` say something.
 
     parts: the path from the resource on: resource, name, subresource, and what a proxy passes on.
+    is_long_running: it lives until one side ends it, has no deadline and is not counted as in flight.
     """
 
     verb: str
@@ -47,15 +48,8 @@ class RequestInfo(NamedTuple):
     subresource: str = ""
     name: str = ""
     parts: Sequence[str] = ()
-
-    @property
-    def is_long_running(self) -> bool:
-        """Whether the request lives until one side ends it: no deadline, not counted as in flight."""
-        return self.verb in _LONG_RUNNING_VERBS or self.subresource in _LONG_RUNNING_SUBRESOURCES
-
-    @property
-    def is_reading(self) -> bool:
-        return self.verb in _READING_VERBS
+    is_reading: bool = True
+    is_long_running: bool = False
 
 
 UNRESOLVED = RequestInfo(verb="", path="")
@@ -68,7 +62,8 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
     prefix = parts[0]
     consumed = {"api": 1, "apis": 2}.get(prefix, 0)
     if not consumed or len(parts) < consumed + 2:
-        return RequestInfo(method.lower(), path)
+        verb = method.lower()
+        return RequestInfo(verb, path, is_reading=verb in _READING_VERBS, is_long_running=verb in _LONG_RUNNING_VERBS)
     group = parts[1] if consumed == 2 else ""
     version, rest = parts[consumed], parts[consumed + 1 :]
     verb = _VERBS.get(method, "")
@@ -81,7 +76,11 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
     subresource = rest[2] if len(rest) > 2 and verb != "proxy" else ""
     if not name:
         verb, name = _of_collection(verb, query)
-    return RequestInfo(verb, path, True, prefix, group, version, namespace, rest[0], subresource, name, rest)
+    return RequestInfo(
+        *(verb, path, True, prefix, group, version, namespace, rest[0], subresource, name, rest),
+        is_reading=verb in _READING_VERBS,
+        is_long_running=verb in _LONG_RUNNING_VERBS or subresource in _LONG_RUNNING_SUBRESOURCES,
+    )
 
 
 def _split_namespace(parts: list[str]) -> tuple[str, list[str]]:

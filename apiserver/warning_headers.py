@@ -25,6 +25,10 @@ class Warnings(Struct):
             self._texts[text] = None
             self._least += min(len(text), ITEM_LIMIT)
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._texts)
+
     def headers(self) -> list[str]:
         """The values of the Warning headers."""
         if not self._texts:

@@ -7,6 +7,8 @@ Must hold: a dry run changes nothing and takes no revision; what the real write 
 refuses too.
 """
 
+from collections.abc import Awaitable
+
 from storage import codec, preconditions, versioner
 from storage.errors import KeyExists, KeyNotFound, RevisionSet
 from storage.interface import (
@@ -47,11 +49,11 @@ class DryRunnableStorage:
             raise KeyExists(key, present.revision)
         return await self._preview(key, obj)
 
-    async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        return await self._storage.get(key, resource_version=resource_version)
+    def get(self, key: str, *, resource_version: int | None = None) -> Awaitable[StoredObject]:
+        return self._storage.get(key, resource_version=resource_version)
 
-    async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        return await self._storage.get_list(key, options)
+    def get_list(self, key: str, options: ListOptions) -> Awaitable[ListResult]:
+        return self._storage.get_list(key, options)
 
     async def guaranteed_update(
         self,

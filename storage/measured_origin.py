@@ -4,7 +4,7 @@ Stands below the cache, so that what the cache answers is not counted. Must hold
 promises.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -127,8 +127,8 @@ class MeasuredOrigin:
         with self._timed("count"):
             return await self._origin.count()
 
-    async def current_revision(self) -> int:
-        return await self._origin.current_revision()
+    def current_revision(self) -> Coroutine[Any, Any, int]:
+        return self._origin.current_revision()
 
     async def request_progress(self) -> None:
         await self._origin.request_progress()

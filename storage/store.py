@@ -8,7 +8,7 @@ manager are shared with other stores and belong to whoever made them.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from storage.changes import Change, Changes
@@ -133,8 +133,8 @@ class Store:
         start, end = self._records.range_of("", recursive=True)
         return (await self._kv.range(start, end, count_only=True)).count
 
-    async def current_revision(self) -> int:
-        return await self._kv.current_revision()
+    def current_revision(self) -> Coroutine[Any, Any, int]:
+        return self._kv.current_revision()
 
     async def request_progress(self) -> None:
         await self._kv.request_progress()

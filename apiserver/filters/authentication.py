@@ -48,17 +48,17 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
         except errors.Unauthorized:
             metrics.unauthenticated(clock.monotonic() - began, is_error=True)
             raise
+        notes = context.notes
         if found is not None:
-            user = found.user
-            context = replace(context, notes=found.annotations)
+            user, notes = found.user, found.annotations
             metrics.token_accepted(found)
-        if user is None and access.allows_anonymous(context.path):
+        elif user is None and access.allows_anonymous(context.path):
             user = ANONYMOUS
         if user is None:
             metrics.unauthenticated(clock.monotonic() - began, is_error=False)
             raise errors.Unauthorized
         metrics.authenticated(user, clock.monotonic() - began)
-        return await handler(request, replace(context, user=user))
+        return await handler(request, replace(context, user=user, notes=notes))
 
     return authenticated
 
@@ -105,7 +105,10 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
 
 
 def _header_token(request: web.BaseRequest, context: RequestContext) -> str:
-    scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
+    header = request.headers.get(hdrs.AUTHORIZATION)
+    if not header:
+        return ""
+    scheme, _, credentials = header.strip().partition(" ")
     if not credentials or scheme.lower() != "bearer":
         return ""
     token, has_more, _ = credentials.partition(" ")

@@ -56,7 +56,7 @@ def _note(trail: Trail, decision: Decision) -> None:
 
 def attributes_of(user: UserInfo, info: RequestInfo, query: Query) -> Attributes:
     """A request as an Authorizer sees it."""
-    verb, path, is_resource, _prefix, group, version, namespace, resource, subresource, name, _parts = info
+    verb, path, is_resource, _, group, version, namespace, resource, subresource, name, _, _, _ = info
     selectors = _selectors(info, query) if query and verb in _VERBS_WITH_SELECTORS else UNLIMITED
     return Attributes(user, verb, group, version, resource, subresource, namespace, name, path, is_resource, selectors)
 

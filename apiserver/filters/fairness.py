@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from registry.fairness.fairness import Fairness
-from registry.fairness.lanes import Asked, Lane
+from registry.fairness.lanes import Lane
 from registry.fairness.occupancy import InFlight
 from registry.fairness.tickets import ONE_SEAT, Ticket, Work
 from registry.fairness.watches import Watched
@@ -46,9 +46,8 @@ def with_fairness(
         if not is_watch and info.is_long_running:
             return await handler(request, context)
         path = "" if info.is_resource else info.path
-        lane = fairness.lane_of(
-            context.user, Asked(verb, path, info.group, info.namespace, info.resource, info.subresource)
-        )
+        asked = verb, path, info.group, info.namespace, info.resource, info.subresource
+        lane = fairness.lane_of(context.user, asked)
         context = replace(context, flow=lane.flow)
         work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
         now = clock.monotonic()

@@ -6,6 +6,7 @@ Innermost: what was refused on the way here is recorded by those who refused it.
 from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 
+from apiserver.answers import Answer
 from apiserver.context import Handler, RequestContext
 from apiserver.metrics.requests import Recorder, RequestMetrics
 from registry.errors import StatusError
@@ -65,6 +66,8 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
 
 
 def _size_of(response: web.StreamResponse) -> int:
+    if isinstance(response, Answer):
+        return len(response.bytes)
     body = response.body if isinstance(response, web.Response) else None
     if isinstance(body, bytes):
         return len(body)

@@ -17,15 +17,9 @@ from registry.flowcontrol.classification import Classifier, Flow, FlowSchema
 _MOST_REMEMBERED = 4096
 
 
-class Asked(NamedTuple):
-    """What is asked for. path: of what is no resource, and empty for resources."""
-
-    verb: str
-    path: str
-    group: str = ""
-    namespace: str = ""
-    resource: str = ""
-    subresource: str = ""
+Asked = tuple[str, str, str, str, str, str]
+"""What is asked for: verb, path, group, namespace, resource, subresource. The path is that of what is no resource, and
+empty for resources. A plain tuple, since one is made for each request."""
 
 
 class Lane(NamedTuple):

@@ -103,7 +103,7 @@ class QueueSet:
         self._advance(now)
         seats, hand = ticket.seats, ticket.lane.hand
         if not hand:
-            if not self._has_room(seats):
+            if not (self.is_exempt or self._has_room(seats)):
                 return self._refuse(ticket, Refusal.NO_SEATS)
             self._begin(ticket, now)
             return None
@@ -130,7 +130,8 @@ class QueueSet:
         self._advance(now)
         if ticket.is_begun:
             self._finish(ticket, ticket.queue, now)
-            self._dispatch(now)
+            if self.waiting:
+                self._dispatch(now)
         elif ticket.queue is not None and ticket in ticket.queue.waiting:
             self._drop(ticket, ticket.queue)
 
@@ -169,8 +170,6 @@ class QueueSet:
 
     def _has_room(self, seats: int) -> bool:
         """One that wants more seats than there are is served alone."""
-        if self.is_exempt:
-            return True
         return self.seats + seats <= self.limit or (seats > self.limit and not self.executing)
 
     def _refuse(self, ticket: Ticket, why: Refusal) -> Refusal:

@@ -8,7 +8,8 @@ Must hold: a True means that the cache has everything up to what the read demand
 (the store's progress is not to be trusted, or its watch is down) or does not get there in time, the origin is read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
 
 from storage.cacher.pacing import hydrate, within
 from storage.cacher.progress import Progress
@@ -49,13 +50,9 @@ class Freshness:
         self._waited = 0
         self._fallbacks = 0
 
-    async def suffices(self, resource_version: int | None) -> bool:
+    def suffices(self, resource_version: int | None) -> Coroutine[Any, Any, bool]:
         """Whether the cache can answer a read of this version; False sends it to the origin. Raises FutureRevision."""
-        if resource_version is None:
-            return await self._is_newest()
-        if resource_version > self._cache.revision:
-            return await self._has_reached(resource_version)
-        return self._shown <= self._cache.revision or await self._has_caught_up()
+        return self._is_newest() if resource_version is None else self._has_come_to(resource_version)
 
     def saw(self, revision: int) -> None:
         """Somebody was shown, past the cache, what an object became at this revision."""
@@ -96,6 +93,11 @@ class Freshness:
                 return True
         self._fallbacks += 1
         return False
+
+    async def _has_come_to(self, resource_version: int) -> bool:
+        if resource_version > self._cache.revision:
+            return await self._has_reached(resource_version)
+        return self._shown <= self._cache.revision or await self._has_caught_up()
 
     async def _has_caught_up(self) -> bool:
         self._waited += 1

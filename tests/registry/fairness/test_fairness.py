@@ -6,7 +6,6 @@ import pytest
 from registry.access.users import ALL_AUTHENTICATED, UserInfo
 from registry.bootstrap import flow_control_objects
 from registry.fairness.fairness import Fairness
-from registry.fairness.lanes import Asked
 from registry.fairness.tickets import ONE_SEAT, Ticket, Work
 from registry.flowcontrol.flowschemas import FLOWSCHEMAS
 from registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
@@ -17,7 +16,7 @@ from storage.tasks import Tasks
 from tests.registry.fairness.lines import some_turns
 
 JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))
-GET_PODS = Asked("get", "", namespace="default", resource="pods")
+GET_PODS = "get", "", "", "default", "pods", ""
 
 
 class Served:
