@@ -37,6 +37,12 @@ def put_back(obj: Mapping[str, Any], empties: Empties) -> None:
             parent.setdefault(one.path[-1], one.new())
 
 
+def within(part: Mapping[str, Any], path: tuple[str, ...], empties: Empties) -> Mapping[str, Any]:
+    """A part of an object, which stands at a path, with what was sent empty right in it."""
+    sent = {str(one.path[-1]): one.new() for one in empties if one.path[:-1] == path}
+    return {**sent, **part} if sent else part
+
+
 def is_still_empty(obj: Mapping[str, Any], one: Empty) -> bool:
     """Whether nothing has been filled in there."""
     parent = _parent(obj, one)

@@ -312,7 +312,7 @@ class _Checker:
             return (types.INT, element) if node.second else (element, types.ERROR)
         if over.kind is Kind.MAP:
             return over.params[0], over.params[1]
-        if over.is_wild or over.kind is Kind.PARAM:
+        if (over.is_wild and over != types.ANY) or over.kind is Kind.PARAM:
             self._bindings.assigns(types.DYN, over)
             return types.DYN, types.DYN
         text = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"

@@ -42,7 +42,8 @@ class Declared(Struct, frozen=True):
     def _is_object(self) -> bool:
         return self.type.kind is types.Kind.OBJECT
 
-    def _part(self, step: str) -> "Declared | None":
+    def part(self, step: str) -> "Declared | None":
+        """What is a step further on a path."""
         if step in (ITEMS, VALUES):
             return self.element
         return self.key if step == KEYS else self.fields.get(step)
@@ -53,7 +54,7 @@ class Declared(Struct, frozen=True):
         for step in path:
             if here is None:
                 return None
-            here = here._part(step)
+            here = here.part(step)
         return Range(0, here.largest) if here is not None else None
 
 

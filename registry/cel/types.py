@@ -60,12 +60,27 @@ class Type(Struct, frozen=True):
 
 OPTIONAL_NAME = "optional_type"
 
+_DECLARED = {
+    "any": "google.protobuf.Any",
+    "duration": "google.protobuf.Duration",
+    "null": "null_type",
+    "timestamp": "google.protobuf.Timestamp",
+}
+
+
+def declared(of: Type) -> str:
+    """A type as it is declared, which is not how the messages of the checker write it."""
+    name = _DECLARED.get(of.name, of.name)
+    return f"{name}({', '.join(map(declared, of.params))})" if of.params else name
+
 
 def _simple(kind: Kind) -> Type:
     return Type(kind, kind.value)
 
 
 DYN = _simple(Kind.DYN)
+ANY = Type(Kind.DYN, "any")
+"""What a message may hold: it is dynamic, but no list or map."""
 ERROR = _simple(Kind.ERROR)
 NULL = _simple(Kind.NULL)
 BOOL = _simple(Kind.BOOL)

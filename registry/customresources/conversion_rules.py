@@ -14,13 +14,20 @@ _STRATEGIES = ("None", "Webhook")
 
 
 def validate(
-    conversion: Mapping[str, Any] | None, path: str, *, demands_known_review: bool, allows_bad_authorities: bool
+    conversion: Mapping[str, Any] | None,
+    path: str,
+    *,
+    is_preserving: bool = False,
+    demands_known_review: bool,
+    allows_bad_authorities: bool,
 ) -> list[FieldError]:
     """What is wrong with a conversion."""
     if conversion is None:
         return []
     strategy = conversion.get("strategy") or ""
     found = []
+    if is_preserving and strategy != "None":
+        found.append(field.invalid(f"{path}.strategy", strategy, "must be None if spec.preserveUnknownFields is true"))
     if not strategy:
         found.append(field.required(f"{path}.strategy"))
     elif strategy not in _STRATEGIES:

@@ -53,10 +53,11 @@ class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
         _note_stored_version(new)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + definition_rules.validate(obj)
+        return super().validate(context, obj) + definition_rules.validate(obj, context.empties)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        return super().validate_update(context, new, old) + definition_rules.validate_update(new, old)
+        found = super().validate_update(context, new, old)
+        return found + definition_rules.validate_update(new, old, context.empties)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return definition_rules.format_warnings(obj, None)

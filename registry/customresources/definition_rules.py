@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from registry import objects
 from registry.customresources import (
     approval,
     column_rules,
@@ -26,6 +27,7 @@ from registry.customresources import (
 from registry.customresources.default_rules import DefaultRules
 from registry.customresources.schema_rules import Demands
 from registry.customresources.spec_view import SpecView, Version
+from registry.empties import Empties, put_back
 from registry.quoting import quote
 from registry.schema import builtin
 from registry.schema.model import Schema
@@ -51,24 +53,24 @@ class _Demands(Struct, frozen=True, kw_only=True):
     before: SpecView | None = None
 
 
-def validate(crd: Object) -> list[FieldError]:
-    """What is wrong with a new definition."""
+def validate(crd: Object, empties: Empties = ()) -> list[FieldError]:
+    """What is wrong with a new definition, of which something was sent empty."""
     spec = crd.get("spec") or {}
     names = spec.get("names") or {}
     found = []
     name, wanted = crd["metadata"].get("name", ""), f"{names.get('plural', '')}.{spec.get('group', '')}"
     if name and name != wanted:
         found.append(fields.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group'))
-    found += _validate_spec(spec, _Demands())
+    found += _validate_spec(_view(crd, empties), _Demands())
     found += _validate_rest(crd)
     found += _validate_approval(crd, None)
     return found + _validate_preserving(spec)
 
 
-def validate_update(new: Object, old: Object) -> list[FieldError]:
+def validate_update(new: Object, old: Object, empties: Empties = ()) -> list[FieldError]:
     """What is wrong with a changed definition."""
     spec, before = new.get("spec") or {}, old["spec"]
-    found = _validate_spec(spec, _demands_of_update(old))
+    found = _validate_spec(_view(new, empties), _demands_of_update(old))
     if conditions.is_true(old, conditions.ESTABLISHED):
         found += _unchanged(spec, before, "scope") + _unchanged(spec, before, "names.kind")
     found += _unchanged(spec, before, "group") + _unchanged(spec, before, "names.plural")
@@ -120,14 +122,25 @@ def _has_unpruned_defaults(schema: Schema) -> bool:
     return any(error.detail == "must not have unknown fields" for error in strict)
 
 
-def _validate_spec(spec: Object, demands: _Demands) -> list[FieldError]:
-    view = spec_view.view_of(spec)
+def _view(crd: Object, empties: Empties) -> SpecView:
+    """The spec with what was sent empty, which a schema may not have in some places."""
+    spec = crd.get("spec") or {}
+    if not empties:
+        return spec_view.view_of(spec)
+    sent = objects.clone(crd)
+    put_back(sent, empties)
+    return spec_view.view_of(sent.get("spec") or {}, spec)
+
+
+def _validate_spec(view: SpecView, demands: _Demands) -> list[FieldError]:
+    spec = view.spec
     found = name_rules.validate_group(spec.get("group") or "", "spec.group")
     found += _validate_scope(spec.get("scope") or "")
     if view.common_schema is None:
         for index, version in enumerate(view.versions):
             if spec_view.schema_of(version) is None:
                 found.append(fields.required(f"spec.versions[{index}].schema.openAPIV3Schema"))
+    found += _validate_defaults_are_pruned(view)
     for index, version in enumerate(view.versions):
         found += _validate_version(view, version, f"spec.versions[{index}]", demands)
     found += version_rules.validate_together(view)
@@ -138,9 +151,18 @@ def _validate_spec(spec: Object, demands: _Demands) -> list[FieldError]:
     return found + conversion_rules.validate(
         spec.get("conversion"),
         "spec.conversion",
+        is_preserving=bool(spec.get("preserveUnknownFields")),
         demands_known_review=demands.known_review,
         allows_bad_authorities=not demands.good_authorities,
     )
+
+
+def _validate_defaults_are_pruned(view: SpecView) -> list[FieldError]:
+    if not view.spec.get("preserveUnknownFields"):
+        return []
+    if not any(one.get("default") is not None for schema in view.schemas() for one in parts(schema)):
+        return []
+    return [fields.invalid("spec.preserveUnknownFields", True, "must be false in order to use defaults in the schema")]
 
 
 def _validate_scope(scope: str) -> list[FieldError]:
@@ -227,20 +249,19 @@ def _validate_rest(crd: Object) -> list[FieldError]:
     path = "status.storedVersions"
     if not stored:
         return [*found, fields.invalid(path, None, "must have at least one stored version")]
-    versions = (crd.get("spec") or {}).get("versions") or ()
-    for version in versions:
-        if version.get("storage") and version.get("name") not in stored:
-            detail = f"must have the storage version {version.get('name')}"
-            found.append(fields.invalid(path, list(stored), detail))
-    names = [version.get("name") for version in versions]
-    for index, name in enumerate(stored):
-        if name not in names:
-            detail = (
-                f"missing from spec.versions; {name} was previously a storage version, and must remain in "
-                f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes "
-                f"{name} from status.storedVersions"
-            )
-            found.append(fields.invalid(f"{path}[{index}]", name, detail))
+    # Each stored version stands for one version: a second one of its name is missing.
+    places = {name: index for index, name in enumerate(stored)}
+    for version in (crd.get("spec") or {}).get("versions") or ():
+        name = version.get("name") or ""
+        if places.pop(name, None) is None and version.get("storage"):
+            found.append(fields.invalid(path, list(stored), f"must have the storage version {name}"))
+    for name, index in places.items():
+        detail = (
+            f"missing from spec.versions; {name} was previously a storage version, and must remain in "
+            f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes "
+            f"{name} from status.storedVersions"
+        )
+        found.append(fields.invalid(f"{path}[{index}]", name, detail))
     return found
 
 

@@ -1,9 +1,13 @@
 """Paths to fields in the schema of a custom resource: `.spec.items['a.b']`. Pure."""
 
+import re
 from collections.abc import Iterator
 
 from registry.schema.model import Schema
 from registry.schema.structural import members
+
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {**dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)), "'": "'", "\\": "\\"}
 
 
 class InvalidPath(Exception):
@@ -63,7 +67,13 @@ def _quoted(token: str | None) -> str:
         raise InvalidPath("unexpected end of JSON path")
     if len(token) < 2 or not (token.startswith("'") and token.endswith("'")):
         raise InvalidPath(f"expected single quoted string but got {token}")
-    return token[1:-1].replace("\\'", "'").replace("\\\\", "\\")
+    return _ESCAPE.sub(_unescaped, token[1:-1])
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape[1] not in _ESCAPED:
+        raise InvalidPath(f"invalid string literal: invalid escape char {escape[0]}")
+    return _ESCAPED[escape[1]]
 
 
 def _tokens(path: str) -> Iterator[str]:

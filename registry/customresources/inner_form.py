@@ -18,16 +18,12 @@ def _flag(value: Any) -> Any:
     return bool(value)
 
 
-def _list(value: Any) -> Any:
-    return value or None
-
-
 def _schemas(value: Any) -> Any:
-    return [schema(one) for one in value] if value else None
+    return [schema(one) for one in value] if value is not None else None
 
 
 def _members(value: Any) -> Any:
-    return {name: schema(value[name]) for name in sorted(value)} if value else None
+    return {name: schema(value[name]) for name in sorted(value)} if value is not None else None
 
 
 def _optional(value: Any) -> Any:
@@ -55,16 +51,20 @@ def _documents(value: Any) -> Any:
 
 
 def _dependencies(value: Any) -> Any:
-    if not value:
+    if value is None:
         return None
-    return {
-        name: {"Schema": None, "Property": one} if isinstance(one, list) else {"Schema": schema(one), "Property": None}
-        for name, one in value.items()
-    }
+    return {name: _dependency(value[name]) for name in sorted(value)}
+
+
+def _dependency(value: Any) -> Any:
+    """A schema or names; nothing of what is neither."""
+    if isinstance(value, list):
+        return {"Schema": None, "Property": value}
+    return {"Schema": _optional(value), "Property": None}
 
 
 def _rules(value: Any) -> Any:
-    return [rule(one) for one in value] if value else None
+    return [rule(one) for one in value] if value is not None else None
 
 
 _SCHEMA: Sequence[tuple[str, str, Show]] = (
@@ -88,10 +88,10 @@ _SCHEMA: Sequence[tuple[str, str, Show]] = (
     ("MinItems", "minItems", _plain),
     ("UniqueItems", "uniqueItems", _flag),
     ("MultipleOf", "multipleOf", _plain),
-    ("Enum", "enum", _list),
+    ("Enum", "enum", _plain),
     ("MaxProperties", "maxProperties", _plain),
     ("MinProperties", "minProperties", _plain),
-    ("Required", "required", _list),
+    ("Required", "required", _plain),
     ("Items", "items", _or_list),
     ("AllOf", "allOf", _schemas),
     ("OneOf", "oneOf", _schemas),
@@ -108,13 +108,11 @@ _SCHEMA: Sequence[tuple[str, str, Show]] = (
     ("XPreserveUnknownFields", "x-kubernetes-preserve-unknown-fields", _plain),
     ("XEmbeddedResource", "x-kubernetes-embedded-resource", _flag),
     ("XIntOrString", "x-kubernetes-int-or-string", _flag),
-    ("XListMapKeys", "x-kubernetes-list-map-keys", _list),
+    ("XListMapKeys", "x-kubernetes-list-map-keys", _plain),
     ("XListType", "x-kubernetes-list-type", _plain),
     ("XMapType", "x-kubernetes-map-type", _plain),
     ("XValidations", "x-kubernetes-validations", _rules),
 )
-
-_UNSET: Sequence[Any] = (None, "", False, [], {})
 
 _RULE: Sequence[tuple[str, str, Show]] = (
     ("Rule", "rule", _text),
@@ -142,7 +140,12 @@ def schema(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def set_members(value: Mapping[str, Any]) -> list[str]:
     """The inner names of the members of a schema that are set, in order."""
-    return [inner for inner, name, _ in _SCHEMA if value.get(name) not in _UNSET]
+    return [inner for inner, name, show in _SCHEMA if _is_set(value.get(name), show)]
+
+
+def _is_set(value: Any, show: Show) -> bool:
+    """Texts and flags are set by what they say, all else by being there."""
+    return bool(value) if show in (_text, _flag) else value is not None
 
 
 def rule(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -177,7 +177,7 @@ _UNSUPPORTED = (
     ("dependencies", "dependencies"),
     ("$ref", "$ref"),
 )
-_FORBIDDEN_EMPTY = frozenset({"additionalItems", "$ref"})
+_FORBIDDEN_EMPTY = frozenset({"additionalItems", "$ref", "dependencies"})
 
 
 def _combined(schema: Schema) -> list[tuple[str, Any]]:

@@ -56,16 +56,16 @@ def has_status(subresources: Mapping[str, Any] | None) -> bool:
     return bool(subresources) and (subresources or {}).get("status") is not None
 
 
-def view_of(spec: Object) -> SpecView:
-    """Look at a spec."""
+def view_of(spec: Object, compared: Object | None = None) -> SpecView:
+    """Look at a spec. Its versions are compared in the other one, if it has what is empty, which makes none differ."""
     versions: Sequence[Version] = spec.get("versions") or ()
     shared = {}
     if versions:
-        first = versions[0]
+        ones: Sequence[Version] = (compared or spec)["versions"]
         shared = {
-            name: first.get(name)
+            name: versions[0].get(name)
             for name in _SHARED
-            if all((one.get(name) or None) == (first.get(name) or None) for one in versions)
+            if all((one.get(name) or None) == (ones[0].get(name) or None) for one in ones)
         }
     rest = [{name: value for name, value in version.items() if name not in shared} for version in versions]
     return SpecView(spec, {name: value for name, value in shared.items() if value is not None}, rest)

@@ -78,7 +78,7 @@ def validate(schema: Schema, path: str) -> list[FieldError]:
 def _validate(schema: Schema, level: str, path: str) -> list[FieldError]:
     found: list[FieldError] = []
     items, others = schema.get("items"), schema.get("additionalProperties")
-    if schema.get("type") == "array" and items is None:
+    if schema.get("type") == "array" and not isinstance(items, dict):
         found.append(field.required(f"{path}.items", "must be specified"))
     if isinstance(items, dict):
         found += _validate(items, _ITEM, f"{path}.items")

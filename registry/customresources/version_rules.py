@@ -47,8 +47,7 @@ def validate_together(view: SpecView) -> list[FieldError]:
         found.append(fields.invalid("spec.versions", shown, "must contain unique version names"))
     if sum(bool(one.get("storage")) for one in versions) != 1:
         detail = "must have exactly one version marked as storage version"
-        listed = [] if "versions" in view.spec and not versions else shown
-        found.append(fields.invalid("spec.versions", listed, detail))
+        found.append(fields.invalid("spec.versions", shown, detail))
     if versions and versions[0].get("name"):
         found += name_rules.validate_version(versions[0]["name"], "spec.version")
     return found

@@ -6,6 +6,18 @@ from registry.printing.columns import AGE, NAME, Cell, Column, Columns, table_of
 from registry.printing.formats import NONE
 from storage.stored_object import Object
 
+# Some columns are described by fields of versions that are no longer served.
+_UNRESOLVED = "If the RoleRef cannot be resolved, the Authorizer must return an error."
+_SIGNER = """\
+Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be \
+defaulted:
+ 1. If it's a kubelet client certificate, it is assigned
+    "kubernetes.io/kube-apiserver-client-kubelet".
+ 2. If it's a kubelet serving certificate, it is assigned
+    "kubernetes.io/kubelet-serving".
+ 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".
+Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`."""
+
 
 def _role(binding: Object, _now: float) -> str:
     return f"{objects.get(binding, 'roleRef.kind', '')}/{objects.get(binding, 'roleRef.name', '')}"
@@ -20,10 +32,11 @@ def _subjects(kind: str) -> Cell:
     return cell
 
 
-def _bindings(kind: str, name: str) -> Columns:
+def _bindings(name: str, roles: str) -> Columns:
+    text = f"RoleRef can {roles} in the global namespace. {_UNRESOLVED}"
     return table_of(
         NAME,
-        (Column(name="Role", field=f"rbac.v1.{kind}.roleRef"), _role),
+        (Column(name="Role", text=text), _role),
         AGE,
         (Column(name="Users", text=f"Users in the {name}", priority=1), _subjects("User")),
         (Column(name="Groups", text=f"Groups in the {name}", priority=1), _subjects("Group")),
@@ -34,8 +47,8 @@ def _bindings(kind: str, name: str) -> Columns:
     )
 
 
-ROLE_BINDINGS = _bindings("RoleBinding", "roleBinding")
-CLUSTER_ROLE_BINDINGS = _bindings("ClusterRoleBinding", "clusterRoleBinding")
+ROLE_BINDINGS = _bindings("roleBinding", "reference a Role in the current namespace or a ClusterRole")
+CLUSTER_ROLE_BINDINGS = _bindings("clusterRoleBinding", "only reference a ClusterRole")
 
 
 def _duration(request: Object, _now: float) -> str:
@@ -57,8 +70,8 @@ _REQUEST = "certificates.v1.CertificateSigningRequestSpec"
 CERTIFICATE_SIGNING_REQUESTS = table_of(
     NAME,
     AGE,
-    (Column(name="SignerName", field=f"{_REQUEST}.signerName"), text("spec.signerName", NONE)),
-    (Column(name="Requestor", field=f"{_REQUEST}.request"), value("spec.username")),
+    (Column(name="SignerName", text=_SIGNER), text("spec.signerName", NONE)),
+    (Column(name="Requestor", text="Base64-encoded PKCS#10 CSR data"), value("spec.username")),
     (Column(name="RequestedDuration", field=f"{_REQUEST}.expirationSeconds"), _duration),
-    (Column(name="Condition", field="certificates.v1.CertificateSigningRequestStatus.conditions"), _condition),
+    (Column(name="Condition", text="Conditions applied to the request, such as approval or denial."), _condition),
 )

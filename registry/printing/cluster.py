@@ -18,7 +18,7 @@ PRIORITY_CLASSES = table_of(
     AGE,
     (Column(name="PreemptionPolicy", field="scheduling.v1.PriorityClass.preemptionPolicy"), value("preemptionPolicy")),
 )
-RUNTIME_CLASSES = table_of(NAME, (Column(name="Handler", field="node.v1.RuntimeClass.handler"), value("handler")), AGE)
+RUNTIME_CLASSES = table_of(NAME, (Column(name="Handler"), value("handler")), AGE)
 
 
 def _claim_state(claim: Object, _now: float) -> str:

@@ -7,7 +7,6 @@ from registry.cel.libraries import BASE, quantities
 from registry.cel.schema_types import Declared
 from registry.cel.sizes import Range
 from registry.cel.syntax import Issue
-from registry.cel.types import Kind, Type
 from registry.validation import field
 from registry.validation.field import FieldError
 
@@ -15,8 +14,8 @@ _MOST_COST = 1_000_000
 _MOST_ATTRIBUTES = 32
 _DEVICE = "device"
 
-_ANY = Type(Kind.DYN, "google.protobuf.Any")
-"""An attribute: a bool, a number, a text or a version."""
+_ATTRIBUTE = Declared(types.ANY, 1, 64)
+"""A bool, a number, a text or a version."""
 _DOMAIN = Declared(types.STRING, 2, 63)
 _ID = Declared(types.STRING, 2, 32)
 _DRIVER = Declared(types.STRING, 2, 63)
@@ -31,7 +30,7 @@ _TYPE = Declared(
     2,
     fields={
         "driver": _DRIVER,
-        "attributes": _map(_DOMAIN, _map(_ID, Declared(_ANY, 1, 64))),
+        "attributes": _map(_DOMAIN, _map(_ID, _ATTRIBUTE)),
         "capacity": _map(_DOMAIN, _map(_ID, Declared(quantities.QUANTITY, 8))),
         "allowMultipleAllocations": Declared(types.BOOL, 4, 1),
     },
@@ -45,8 +44,8 @@ def validate(expression: str, path: str) -> list[FieldError]:
         program = _ENVIRONMENT.compile(expression)
     except Issue as exc:
         return [field.invalid(path, expression, f"compilation failed: {exc}")]
-    if program.result not in (types.BOOL, _ANY):
-        why = f"must evaluate to bool or the unknown type, not {program.result}"
+    if program.result not in (types.BOOL, types.ANY):
+        why = f"must evaluate to bool or the unknown type, not {types.declared(program.result)}"
         return [field.invalid(path, expression, why)]
     if estimates.most(program.checked, _size_of) > _MOST_COST:
         return [field.forbidden(path, "too complex, exceeds cost limit")]
@@ -54,4 +53,13 @@ def validate(expression: str, path: str) -> list[FieldError]:
 
 
 def _size_of(path: Path) -> Range | None:
-    return _TYPE.size_at(path[1:])
+    """All attributes are of one size, whatever they are called."""
+    if path[0] != _DEVICE:
+        return None
+    here = _TYPE
+    for step in path[1:]:
+        part = here.part(step) or (_ATTRIBUTE if here.element is _ATTRIBUTE else None)
+        if part is None:
+            return None
+        here = part
+    return Range(0, here.largest)

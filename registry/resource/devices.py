@@ -12,6 +12,7 @@ from registry.validation.field import FieldError
 Part = Mapping[str, Any]
 
 _MOST_ATTRIBUTES_AND_CAPACITIES = 32
+_MOST_VALUES = 48
 _MOST_TAINTS = 16
 _MOST_COUNTER_SETS = 2
 _MOST_COUNTERS = 32
@@ -36,6 +37,9 @@ def validate(device: Part, path: str, *, old: Part | None, has_own_place: bool) 
     if count > _MOST_ATTRIBUTES_AND_CAPACITIES:
         why = f"the total number of attributes and capacities must not exceed {_MOST_ATTRIBUTES_AND_CAPACITIES}"
         errors.append(field.invalid(path, count, why))
+    if len(attributes) > _MOST_VALUES:
+        why = f"the total number of attribute values must not exceed {_MOST_VALUES}"
+        errors.append(field.invalid(path, len(attributes), why))
     errors += _validate_map(attributes, f"{path}.attributes", _validate_attribute)
     check = capacities.validate_shared if device.get("allowMultipleAllocations") else capacities.validate_alone
     errors += _validate_map(capacity, f"{path}.capacity", check)

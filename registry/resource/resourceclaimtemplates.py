@@ -1,5 +1,6 @@
 """Templates of resource claims: each pod that names one gets a claim of its own."""
 
+from registry import empties
 from registry.core.pods_validation import claims
 from registry.kind import Kind
 from registry.resource import device_requests
@@ -18,7 +19,8 @@ class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         spec = obj.get("spec") or {}
         errors = [*context.found, *super().validate(context, obj)]
-        errors += claims.validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
+        metadata = empties.within(spec.get("metadata") or {}, ("spec", "metadata"), context.empties)
+        errors += claims.validate_template_metadata(metadata, "spec.metadata")
         return errors + device_requests.validate(spec.get("spec") or {}, "spec.spec")
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from registry import empties
 from registry.core.pods_validation import affinity
 from registry.fields import text
 from registry.kind import Kind
@@ -28,18 +29,22 @@ class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
-        _settle(obj.get("spec") or {}, context.now)
+        spec = obj.get("spec") or {}
+        _note_taints(spec, context.now)
+        _drop_unknown(spec)
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        _settle(new.get("spec") or {}, context.now)
+        spec = new.get("spec") or {}
+        _note_taints(spec, context.now)
         super().prepare_for_update(context, new, old)
+        _drop_unknown(spec)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(obj.get("spec") or {}, None)
+        return super().validate(context, obj) + _validate_spec(_as_sent(obj, context), None)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        return errors + _validate_spec(new.get("spec") or {}, old.get("spec") or {})
+        return errors + _validate_spec(_as_sent(new, context), old.get("spec") or {})
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         driver = (obj.get("spec") or {}).get("driver") or ""
@@ -50,16 +55,25 @@ class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
         return self.warnings_on_create(context, new)
 
 
-def _settle(spec: Mapping[str, Any], now: float) -> None:
-    """Take out what this version does not have yet, and note since when devices are tainted."""
+def _note_taints(spec: Mapping[str, Any], now: float) -> None:
+    """Note since when devices are tainted."""
+    for device in spec.get("devices") or ():
+        for taint in device.get("taints") or ():
+            taint.setdefault("timeAdded", timestamp(now))
+
+
+def _drop_unknown(spec: Mapping[str, Any]) -> None:
+    """Take out what this version does not have yet: for the generation it counts as a change."""
     for device in spec.get("devices") or ():
         for name in _UNKNOWN_HERE:
             device.pop(name, None)
         for attribute in (device.get("attributes") or {}).values():
             for name in devices.LIST_VALUES:
                 attribute.pop(name, None)
-        for taint in device.get("taints") or ():
-            taint.setdefault("timeAdded", timestamp(now))
+
+
+def _as_sent(obj: Object, context: StrategyContext) -> Mapping[str, Any]:
+    return empties.within(obj.get("spec") or {}, ("spec",), context.empties)
 
 
 def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:

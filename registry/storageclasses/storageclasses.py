@@ -19,12 +19,13 @@ CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 _RECLAIM_POLICIES = ("Delete", "Retain")
 _BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
-_FROZEN: tuple[tuple[str, Any], ...] = (
-    ("parameters", None),
-    ("provisioner", ""),
-    ("reclaimPolicy", None),
-    ("volumeBindingMode", None),
+_FROZEN: tuple[tuple[str, Any, Any], ...] = (
+    ("parameters", {}, None),
+    ("provisioner", "", ""),
+    ("reclaimPolicy", None, None),
+    ("volumeBindingMode", None, None),
 )
+"""What never changes, what equals that it is not there, and how that is shown."""
 
 
 def class_of(claim: Object) -> str:
@@ -57,9 +58,9 @@ class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new) + super().validate_update(context, new, old)
         return errors + [
-            field.invalid(name, new.get(name) or empty, object_meta.IMMUTABLE)
-            for name, empty in _FROZEN
-            if (new.get(name) or empty) != (old.get(name) or empty)
+            field.invalid(name, _shown(new.get(name, nothing)), object_meta.IMMUTABLE)
+            for name, absent, nothing in _FROZEN
+            if new.get(name, absent) != old.get(name, absent)
         ]
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -72,6 +73,11 @@ class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         return self.warnings_on_create(context, new)
+
+
+def _shown(value: Any) -> Any:
+    """Maps are shown in the order of their keys."""
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
 def _validate_topologies(terms: Sequence[Mapping[str, Any]]) -> list[FieldError]:

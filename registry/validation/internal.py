@@ -34,6 +34,7 @@ _META_FIELDS = (
     "finalizers",
     "managedFields",
 )
+_OMITTED: tuple[Any, ...] = ("", {}, [], None)
 _HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields of a pod's spec that are internally its security context's."""
 
@@ -99,7 +100,7 @@ def _unless_absent(show: _Show) -> _Show:
 
 def _metadata(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     metadata = value.get("metadata") or {}
-    return ((name, meta(metadata[name])) for name in _META_FIELDS if metadata.get(name))
+    return ((name, meta(metadata[name])) for name in _META_FIELDS if metadata.get(name, "") not in _OMITTED)
 
 
 def meta(value: Any) -> Any:

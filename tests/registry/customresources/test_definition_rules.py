@@ -5,14 +5,18 @@ from typing import Any
 import pytest
 
 from registry.customresources import definition_rules
-from tests.registry.customresources.definitions import definition, version
+from registry.empties import Empty
+from tests.registry.customresources.definitions import SCHEMA, definition, version
 
 ROOT = "spec.validation.openAPIV3Schema"
 
 
+def stored(crd: dict[str, Any]) -> dict[str, Any]:
+    return {**crd, "status": {"storedVersions": ["v1"]}}
+
+
 def errors_of(crd: dict[str, Any]) -> list[str]:
-    crd = {**crd, "status": {"storedVersions": ["v1"]}}
-    return [str(error) for error in definition_rules.validate(crd)]
+    return [str(error) for error in definition_rules.validate(stored(crd))]
 
 
 def with_field(schema: dict[str, Any]) -> dict[str, Any]:
@@ -58,6 +62,10 @@ def test_a_name_is_made_of_plural_and_group() -> None:
             "must not be empty if x-kubernetes-list-type is map",
         ),
         (
+            {"type": "string", "dependencies": {"a": None}},
+            f"{ROOT}.properties[a].dependencies: Forbidden: dependencies is not supported",
+        ),
+        (
             {"type": "string", "anyOf": [{"type": "string"}]},
             f"{ROOT}.properties[a].anyOf[0].type: Forbidden: must be empty to be structural",
         ),
@@ -65,6 +73,57 @@ def test_a_name_is_made_of_plural_and_group() -> None:
 )
 def test_schemas_are_structural(schema: dict[str, Any], wrong: str) -> None:
     assert errors_of(with_field(schema)) == [wrong]
+
+
+def test_what_is_sent_empty_counts_but_makes_no_version_another_one() -> None:
+    crd = definition("widgets", version("v1", storage=True), version("v2"))
+    empty = Empty(("spec", "versions", 1, "schema", "openAPIV3Schema", "properties", "spec", "dependencies"), True)
+
+    assert [str(error) for error in definition_rules.validate(stored(crd), [empty])] == []
+    first = empty._replace(path=("spec", "versions", 0, *empty.path[3:]))
+    assert [str(error) for error in definition_rules.validate(stored(crd), [first])] == [
+        f"{ROOT}.properties[spec].dependencies: Forbidden: dependencies is not supported"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [({"maxProperties": 0}, True), ({"$ref": ""}, True), ({"title": "", "nullable": False}, False)],
+)
+def test_the_root_of_a_schema_with_a_status_says_only_so_much(said: dict[str, Any], is_told: bool) -> None:
+    crd = definition("widgets", version("v1", storage=True, schema={**SCHEMA, **said}, subresources={"status": {}}))
+
+    assert any("fields are allowed at the root of the schema" in error for error in errors_of(crd)) == is_told
+
+
+def test_who_preserves_everything_has_neither_defaults_nor_conversion() -> None:
+    crd = with_field({"type": "string", "default": "x"})
+    crd["spec"] |= {"preserveUnknownFields": True, "conversion": {"strategy": "Webhook"}}
+
+    found = errors_of(crd)
+
+    assert found[0] == (
+        "spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema"
+    )
+    assert found[1] == (
+        'spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true'
+    )
+
+
+def test_the_second_version_of_a_name_is_not_the_stored_one() -> None:
+    crd = definition("widgets", version("v1", storage=True), version("v1", storage=True))
+
+    assert errors_of(crd)[-1] == 'status.storedVersions: Invalid value: ["v1"]: must have the storage version v1'
+
+
+def test_paths_of_rules_have_escapes() -> None:
+    below = {"type": "object", "properties": {"c\a": {"type": "string"}}}
+    rule = {"rule": "true", "fieldPath": ".b['c\\a']"}
+    schema = {"type": "object", "properties": {"b": below}, "x-kubernetes-validations": [rule]}
+
+    assert errors_of(with_field(schema)) == []
+    rule["fieldPath"] = ".b['c\\x']"
+    assert [error.endswith("must be a valid path") for error in errors_of(with_field(schema))] == [True]
 
 
 def test_an_update_does_not_ask_for_more_than_there_was() -> None:

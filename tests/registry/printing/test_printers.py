@@ -24,10 +24,10 @@ def columns(request: pytest.FixtureRequest) -> Columns:
     return columns_of(GroupKind(*request.param))
 
 
-def test_every_column_is_described(columns: Columns) -> None:
+def test_every_column_but_the_handler_is_described(columns: Columns) -> None:
     definitions = columns.definitions(builtin().definitions)
 
-    assert all(definition["description"] for definition in definitions)
+    assert all(definition["description"] for definition in definitions if definition["name"] != "Handler")
 
 
 def test_an_object_without_anything_has_a_row(columns: Columns) -> None:
