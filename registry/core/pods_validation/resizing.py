@@ -34,10 +34,8 @@ def validate(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
         errors.append(field.forbidden("spec", "Pod running on node without support for resize"))
     settled = dict(after)
     if _has_own(before) or _has_own(after):
-        errors += _validate_own(after, before)
-        settled = _with_own_of(settled, before)
-        if not updates.is_same("core.ResourceRequirements", settled.get("resources"), before.get("resources")):
-            errors.append(field.forbidden("spec", f"{_ONLY_COMPUTE} at pod-level"))
+        found, settled = _validate_own(settled, before)
+        errors += found
     wrong_order = _validate_order(after, before)
     return errors + (wrong_order or _validate_containers(settled, before, is_valid=not errors))
 
@@ -55,31 +53,32 @@ def _has_own(spec: Obj) -> bool:
     return any(resources.get(member) for member in _MEMBERS)
 
 
-def _validate_own(new: Obj, old: Obj) -> Errors:
-    """What the pod as a whole asks for."""
+def _validate_own(new: dict[str, Any], old: Obj) -> tuple[Errors, dict[str, Any]]:
+    """What the pod as a whole asks for; and the spec with its own processors and memory as they were."""
     before, after = old.get("resources"), new.get("resources")
-    if before is None:
-        return []
-    if after is None:
-        return [field.forbidden("spec.resources", "pod-level resources cannot be removed")]
-    return [
+    if before is not None and after is None:
+        return [field.forbidden("spec.resources", "pod-level resources cannot be removed")], new
+    errors = [
         field.forbidden(f"spec.resources.{member}", f"pod-level resource {member} cannot be removed")
         for member in ("requests", "limits")
-        if _is_removed(after, before, member)
+        if _is_removed(after or {}, before or {}, member)
     ]
+    settled = _with_own_of(new, before)
+    if not updates.is_same("core.ResourceRequirements", settled.get("resources"), before):
+        errors.append(field.forbidden("spec", f"{_ONLY_COMPUTE} at pod-level"))
+    return errors, settled
 
 
 def _is_removed(new: Obj, old: Obj, member: str) -> bool:
     return not set(old.get(member) or ()) <= set(new.get(member) or ())
 
 
-def _with_own_of(settled: dict[str, Any], old: Obj) -> dict[str, Any]:
-    """The spec with the pod's own processors and memory as they were."""
+def _with_own_of(settled: dict[str, Any], old: Obj | None) -> dict[str, Any]:
     resources = settled.get("resources")
     if resources is None:
         return settled
-    kept = _with_compute_of(resources, rules.given(old, "resources"))
-    if old.get("resources") is None and not any(kept.values()):
+    kept = _with_compute_of(resources, old or {})
+    if old is None and not any(kept.values()):
         return {name: value for name, value in settled.items() if name != "resources"}
     return {**settled, "resources": kept}
 

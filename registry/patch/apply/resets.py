@@ -5,12 +5,11 @@ no fields of his. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from registry.patch.apply import elements, fields
-from registry.patch.apply.fields import NOTHING, Fields
+from registry.patch.apply.fields import Fields
 
 
 def _all(found: Fields) -> Fields:
@@ -28,9 +27,6 @@ NO_RESETS = Resets()
 
 def resets(group: str, plural: str, subresource: str, *, has_status: bool, is_custom: bool = False) -> Resets:
     """What writers on a path of a kind cannot set."""
-    settable = _SETTABLE.get((group, plural, subresource))
-    if settable is not None:
-        return Resets(lambda found: _matching(found, settable) or NOTHING)
     paths = _RESET.get((group, plural, subresource))
     if paths is None:
         paths = _usual(subresource, has_status=has_status, is_custom=is_custom)
@@ -70,32 +66,6 @@ _RESET: Mapping[tuple[str, str, str], Sequence[str]] = {
     ("storage.k8s.io", "volumeattachments", "status"): _WITH_METADATA,
     ("storagemigration.k8s.io", "storageversionmigrations", "status"): _WITH_METADATA,
 }
-"""By group, resource and subresource, where it is not the usual: dotted paths of members."""
-
-_ANY = "*"
-_Pattern = dict[str, Any]
-"""By path element, or for any: what may be set below it; the empty pattern for all of it."""
-
-_RESIZED: _Pattern = {_ANY: {"f:resources": {}, "f:resizePolicy": {}}}
-_SETTABLE: Mapping[tuple[str, str, str], _Pattern] = {
-    ("", "pods", "ephemeralcontainers"): {"f:spec": {"f:ephemeralContainers": {}}},
-    ("", "pods", "resize"): {"f:spec": {"f:containers": _RESIZED, "f:initContainers": _RESIZED}},
-}
-"""Where only so much can be set."""
-
-
-def _matching(found: Fields, pattern: _Pattern) -> Fields | None:
-    """The members that a pattern, or the beginning of one, leads to."""
-    if not pattern:
-        return found
-    left: Fields = {}
-    for element, inside in found.items():
-        below = pattern.get(element, pattern.get(_ANY))
-        if element == fields.MEMBER or below is None:
-            continue
-        kept = _matching(inside, below)
-        if kept is not None:
-            left[element] = kept
-    if fields.is_member(found):
-        return fields.as_member(left)
-    return left or None
+"""By group, resource and subresource, where it is not the usual: dotted paths of members. (Of pods/resize and
+pods/ephemeralcontainers nothing is reset, though they keep the rest.)
+"""

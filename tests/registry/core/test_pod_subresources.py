@@ -57,6 +57,23 @@ def test_nothing_is_taken_off_or_added(resources: dict[str, Any], expected: list
     assert resized(resources)[0] == expected
 
 
+def test_what_is_wrong_with_a_resize_of_a_pod_as_a_whole() -> None:
+    own = {"requests": {"cpu": "1"}}
+    old = created(PODS, pod(resources=own))
+    new = canonical(PODS, defaulted(PODS, pod(initContainers=[{"name": "i", "image": "i"}])))
+    new["metadata"] = dict(old["metadata"])
+
+    pods_resize.STRATEGY.prepare_for_update(CONTEXT, new, old)
+
+    assert [str(error) for error in pods_resize.STRATEGY.validate_update(CONTEXT, new, old)] == [
+        "spec.resources: Forbidden: pod-level resources cannot be removed",
+        "spec.initContainers: Forbidden: initContainers may not be added or removed on resize",
+    ]
+    new["spec"]["containers"][0]["resources"] = {}
+    errors = pods_resize.STRATEGY.validate_update(CONTEXT, new, old)
+    assert str(errors[0]) == 'spec: Invalid value: "": Pod QOS Class may not change as a result of resizing'
+
+
 def reported(status: dict[str, Any], before: dict[str, Any], **spec: Any) -> list[str]:
     old = created(PODS, pod(**spec))
     old["status"] |= before

@@ -80,6 +80,12 @@ def test_a_new_pod_is_pending_whatever_it_says() -> None:
     assert new["metadata"]["generation"] == 1
 
 
+def test_a_new_pod_has_the_quality_of_service_that_it_says() -> None:
+    new = created(PODS, {**pod(), "status": {"qosClass": "Burstable"}})
+
+    assert new["status"]["qosClass"] == "Burstable"
+
+
 def test_gates_keep_a_new_pod_from_being_scheduled() -> None:
     new = created(PODS, pod(schedulingGates=[{"name": "g"}]))
 

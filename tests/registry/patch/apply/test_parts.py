@@ -66,6 +66,7 @@ def test_owners_in_versions_without_a_scale_keep_what_they_have() -> None:
         (("apps", "deployments", ""), ["f:metadata", "f:spec"]),
         (("apps", "deployments", "status"), ["f:metadata", "f:status"]),
         (("apps", "deployments", "scale"), ["f:metadata", "f:spec", "f:status"]),
+        (("", "pods", "resize"), ["f:metadata", "f:spec", "f:status"]),
         (("storage.k8s.io", "volumeattachments", "status"), ["f:status"]),
         (("certificates.k8s.io", "certificatesigningrequests", ""), ["f:metadata"]),
     ],
@@ -74,16 +75,6 @@ def test_what_cannot_be_set_is_left_out(place: tuple[str, str, str], kept: list[
     found = {"f:metadata": {"f:annotations": {"f:a": {}}}, "f:spec": {"f:a": {}}, "f:status": {"f:a": {}}}
 
     assert list(resets(*place, has_status=True).kept(found)) == kept
-
-
-def test_a_resize_sets_nothing_but_resources() -> None:
-    container: Any = {".": {}, "f:image": {}, "f:resources": {"f:limits": {".": {}, "f:cpu": {}}}}
-    found = {"f:metadata": {"f:labels": {}}, "f:spec": {"f:containers": {'k:{"name":"c"}': container}}}
-
-    kept = resets("", "pods", "resize", has_status=True).kept(found)
-
-    left: Any = {".": {}, "f:resources": {"f:limits": {".": {}, "f:cpu": {}}}}
-    assert kept == {"f:spec": {"f:containers": {'k:{"name":"c"}': left}}}
 
 
 def test_entries_may_differ_in_nothing_but_time() -> None:
