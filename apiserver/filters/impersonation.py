@@ -41,7 +41,10 @@ def with_impersonation(
         return handler(request, context)
 
     async def _as_wanted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        wanted = _wanted(request)
+        try:
+            wanted = _wanted(request)
+        except errors.BadRequest as mistake:
+            return _refused(request, context, mistake)
         if wanted is None:
             return await handler(request, context)
         attributes, began = attributes_of(context.user, context.info, context.query), clock.monotonic()
@@ -49,15 +52,19 @@ def with_impersonation(
             found = await impersonator.impersonate(wanted, attributes)
         except errors.Forbidden as refusal:
             metrics.not_impersonated(clock.monotonic() - began)
-            response = responses.error(request, context, refusal)
-            response.headers[responses.NOSNIFF] = "nosniff"
-            return response
+            return _refused(request, context, refusal)
         metrics.impersonated(found.constraint, clock.monotonic() - began)
         if context.trail is not None:
             context.trail.impersonated = found
         return await handler(request, replace(context, user=found.user))
 
     return impersonating
+
+
+def _refused(request: web.BaseRequest, context: RequestContext, why: errors.StatusError) -> web.Response:
+    response = responses.error(request, context, why)
+    response.headers[responses.NOSNIFF] = "nosniff"
+    return response
 
 
 def _wanted(request: web.BaseRequest) -> UserInfo | None:

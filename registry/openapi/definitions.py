@@ -21,6 +21,8 @@ _VERSION2_ROOT = "#/definitions/"
 _VERSION3_ROOT = "#/components/schemas/"
 _KINDS = "x-kubernetes-group-version-kind"
 _CROSS_REGISTERED = (DELETE_OPTIONS, WATCH_EVENT)
+_OF_SERVERS = {"admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"}
+"""Groups whose kinds are not among those that every client of Kubernetes knows."""
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 _QUANTITY_WORDS = "Quantity is a fixed-point representation of a number, written as text or as a number."
@@ -42,10 +44,12 @@ class Definitions:
         return {name: self._converted2(name) for name in self._closure(names)}
 
     def version3(self, names: Iterable[str], scope: tuple[str, str] | None) -> dict[str, Schema]:
-        """The same for version 3. Types that all groups share name, with a scope, only the kinds of its version."""
+        """The same for version 3. Types that all groups share name, with a scope, only the kinds of its version, and
+        without one those that Kubernetes' clients know.
+        """
         found = {name: self._converted3(name) for name in self._closure(names)}
         for name in _CROSS_REGISTERED:
-            if name in found and scope is not None:
+            if name in found:
                 found[name] = {**found[name], _KINDS: _within(found[name][_KINDS], scope)}
         return found
 
@@ -144,7 +148,9 @@ class Definitions:
         return found
 
 
-def _within(kinds: list[Mapping[str, str]], scope: tuple[str, str]) -> list[Mapping[str, str]]:
+def _within(kinds: list[Mapping[str, str]], scope: tuple[str, str] | None) -> list[Mapping[str, str]]:
+    if scope is None:
+        return [kind for kind in kinds if kind["group"] not in _OF_SERVERS]
     return [kind for kind in kinds if (kind["group"], kind["version"]) in {scope, ("", "v1")}]
 
 

@@ -51,6 +51,15 @@ def test_a_definition_is_named_by_its_group_backwards() -> None:
     assert "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta" in own
 
 
+def test_of_shared_types_it_names_the_kinds_that_every_client_knows() -> None:
+    document = version3.document(gizmos(), Definitions(definitions.load()))
+
+    options = document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]
+    groups = {kind["group"] for kind in options["x-kubernetes-group-version-kind"]}
+    assert {"", "apps"} < groups
+    assert "apiextensions.k8s.io" not in groups
+
+
 def test_version_3_tells_the_whole_schema() -> None:
     spec = gizmos().schemas().version3["com.example.v1.Gizmo"]["properties"]["spec"]
 
