@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable
 
 from aiohttp import web
-from msgspec import Struct
 from msgspec.structs import replace
 
 from apiserver.context import Handler, RequestContext
@@ -28,21 +27,16 @@ def _nobody(_context: RequestContext) -> None:
     """Tells nobody."""
 
 
-class _Limited(Struct):
-    """One running request."""
-
-    task: "asyncio.Task[object]"
-    deadline: float
-    is_expired: bool = False
-
-
 class Deadlines:
     """Knows the requests that are running, and ends those that take too long."""
 
     def __init__(self, clock: Clock, *, timeout: float) -> None:
         self._clock = clock
         self._timeout = timeout
-        self._running: dict[int, _Limited] = {}
+        self._running: dict[asyncio.Task[object], float] = {}
+        """The deadlines of those that are under way, each in a task of its own."""
+        self._expired: set[asyncio.Task[object]] = set()
+        """Those that were ended."""
         self._tasks = Tasks()
         self._sleeper: asyncio.Task[None] | None = None
         self._wakes_at = _NEVER
@@ -55,16 +49,16 @@ class Deadlines:
             if context.info.is_long_running:
                 return await handler(request, context)
             deadline = context.received + self._timeout_of(context.query)
-            running = self._enter(deadline, request.task.get_loop())
+            task = self._enter(deadline, request.task.get_loop())
             try:
                 return await handler(request, replace(context, deadline=deadline))
             except asyncio.CancelledError:
-                if running.is_expired and running.task.uncancel() == 0:
+                if task in self._expired and task.uncancel() == 0:
                     on_expired(context)
                     raise errors.Timeout("request did not complete within the allotted timeout") from None
                 raise
             finally:
-                self._leave(running)
+                self._leave(task)
 
         return limited
 
@@ -93,17 +87,18 @@ class Deadlines:
             raise errors.BadRequest(f"invalid timeout specified in the request URL - {exc}") from exc
         return min(wanted, self._timeout) if wanted > 0 else self._timeout
 
-    def _enter(self, deadline: float, loop: asyncio.AbstractEventLoop) -> _Limited:
+    def _enter(self, deadline: float, loop: asyncio.AbstractEventLoop) -> "asyncio.Task[object]":
         task = asyncio.current_task(loop)  # asking which loop runs would cost a system call
         assert task is not None
-        running = _Limited(task, deadline)
-        self._running[id(running)] = running
+        self._running[task] = deadline
         if deadline < self._wakes_at:
             self._wake_at(deadline)
-        return running
+        return task
 
-    def _leave(self, running: _Limited) -> None:
-        del self._running[id(running)]
+    def _leave(self, task: "asyncio.Task[object]") -> None:
+        del self._running[task]
+        if self._expired:
+            self._expired.discard(task)
         if self._idle is not None and not self._running:
             self._idle.set()
 
@@ -118,10 +113,10 @@ class Deadlines:
         while self._wakes_at < _NEVER:
             await self._clock.sleep(self._wakes_at - self._clock.monotonic())
             now = self._clock.monotonic()
-            for running in self._running.values():
-                if running.deadline <= now and not running.is_expired:
-                    running.is_expired = True
-                    running.task.cancel()
-            pending = (running.deadline for running in self._running.values() if not running.is_expired)
+            for task, deadline in self._running.items():
+                if deadline <= now and task not in self._expired:
+                    self._expired.add(task)
+                    task.cancel()
+            pending = (deadline for task, deadline in self._running.items() if task not in self._expired)
             self._wakes_at = min(pending, default=_NEVER)
         self._sleeper = None
