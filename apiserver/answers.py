@@ -75,6 +75,10 @@ class Answer(web.StreamResponse):
     def force_close(self) -> None:
         self._keeps = False
 
+    def changeable(self) -> web.Response:
+        """The same as a response whose head can still be changed."""
+        return responses.raw(self._context, self.bytes, status=self._code, content_type=self._of_type)
+
     def _written(self) -> bytes:
         context, status, body = self._context, self._code, self.bytes
         flow = b"" if context.flow is None else _flow_lines(context.flow)

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from aiohttp import hdrs, web
 
 from apiserver import negotiation, responses
+from apiserver.answers import Answer
 from apiserver.context import Handler, RequestContext
 from apiserver.endpoints import contents, remote_groups
 from apiserver.endpoints import discovery_documents as documents
@@ -189,7 +190,8 @@ async def _aggregated(
         response: web.StreamResponse = web.Response(status=304, headers=responses.headers(context, responses.JSON))
         del response.headers[hdrs.CONTENT_TYPE]
     else:
-        response = await output.respond_value(request, context, document, chosen, types=builtin())
+        answer = await output.respond_value(request, context, document, chosen, types=builtin())
+        response = answer.changeable() if isinstance(answer, Answer) else answer
         response.headers[hdrs.CONTENT_TYPE] = chosen.media_type + _AGGREGATED_SUFFIX
     response.headers[hdrs.VARY] = hdrs.ACCEPT
     response.headers[hdrs.ETAG] = etag
