@@ -33,8 +33,8 @@ def put_back(obj: Mapping[str, Any], empties: Empties) -> None:
     """Put them into an object, which is then none of the registry's any more."""
     for one in empties:
         parent = _parent(obj, one)
-        if parent is not None:
-            parent.setdefault(one.path[-1], one.new())
+        if parent is not None and parent.get(one.path[-1]) is None:
+            parent[one.path[-1]] = one.new()
 
 
 def within(part: Mapping[str, Any], path: tuple[str, ...], empties: Empties) -> Mapping[str, Any]:

@@ -53,12 +53,13 @@ def test_errors_do_not_change_by_what_was_sent_empty() -> None:
 
 
 def test_what_was_sent_empty_stays_away_where_the_object_has_become_another() -> None:
-    obj: dict[str, Any] = {"spec": {"items": [{"a": 1}], "text": "x", "kept": [1]}}
+    obj: dict[str, Any] = {"spec": {"items": [{"a": 1, "c": None}], "text": "x", "kept": [1]}}
 
     put_back(obj, [Empty(("spec", "items", 1, "b"), False), Empty(("spec", "text", "b"), True)])
     put_back(obj, [Empty(("none", "b"), True), Empty(("spec", "kept"), False), Empty(("spec", "items", 0, "b"), False)])
+    put_back(obj, [Empty(("spec", "items", 0, "c"), True)])
 
-    assert obj == {"spec": {"items": [{"a": 1, "b": []}], "text": "x", "kept": [1]}}
+    assert obj == {"spec": {"items": [{"a": 1, "b": [], "c": {}}], "text": "x", "kept": [1]}}
 
 
 def test_only_what_is_printed_as_null_shows_as_empty() -> None:

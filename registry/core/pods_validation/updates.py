@@ -120,11 +120,12 @@ def _validate_node_selector(new: Mapping[str, str] | None, old: Mapping[str, str
 
 
 def _validate_node_affinity(new: Obj | None, old: Obj | None) -> Errors:
-    before, after = _required_terms(old), _required_terms(new)
+    before, given = _required_terms(old) or (), _required_terms(new)
+    after = given or ()
     path = f"spec.affinity.{_NODE}.{affinity.REQUIRED}.nodeSelectorTerms"
     if before and len(before) != len(after):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        return [field.invalid(path, [_shown(term) for term in after] or None, why)]
+        return [field.invalid(path, None if given is None else [_shown(term) for term in given], why)]
     why = "only additions are allowed (no mutations or deletions)"
     return [
         field.invalid(f"{path}[{index}]", _shown(after[index]), why)
@@ -133,9 +134,9 @@ def _validate_node_affinity(new: Obj | None, old: Obj | None) -> Errors:
     ]
 
 
-def _required_terms(of: Obj | None) -> Sequence[Obj]:
+def _required_terms(of: Obj | None) -> Sequence[Obj] | None:
     required = rules.given(rules.given(of, _NODE), affinity.REQUIRED)
-    terms: Sequence[Obj] = required.get("nodeSelectorTerms") or ()
+    terms: Sequence[Obj] | None = required.get("nodeSelectorTerms")
     return terms
 
 
