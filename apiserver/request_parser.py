@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from aiohttp import hdrs
 from aiohttp.http_exceptions import BadHttpMethod
 from aiohttp.http_parser import HttpRequestParser, HttpRequestParserPy, RawRequestMessage
-from aiohttp.streams import StreamReader
+from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 
 _END_OF_HEAD = b"\r\n\r\n"
 _UNKNOWN = -1
@@ -68,6 +68,8 @@ def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamRead
     """What is lacking when the data are read: known for more of a body, and for one request that begins with them."""
     if to_come:
         return to_come - len(data) if not begun else _UNKNOWN
+    if len(begun) == 1 and begun[0][1] is EMPTY_PAYLOAD and data.endswith(_END_OF_HEAD):
+        return 0
     end = data.find(_END_OF_HEAD)
     if len(begun) != 1 or end < 0:
         return _UNKNOWN
