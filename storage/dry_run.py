@@ -94,7 +94,7 @@ class DryRunnableStorage:
         self, key: str, try_update: TryUpdate, conditions: Preconditions | None, *, ignore_not_found: bool
     ) -> StoredObject:
         current = await self._present(key) if ignore_not_found else await self._storage.get(key)
-        preconditions.check(conditions, key, current)
+        preconditions.check(conditions, key, current, is_dry=True)
         update = await try_update(current)
         versioner.clear_resource_version(update.obj)
         versioner.set_resource_version(update.obj, current.revision if current is not None else 0)
@@ -106,7 +106,7 @@ class DryRunnableStorage:
 
     async def _delete_dryly(self, key: str, conditions: Preconditions | None, validate: Validate) -> StoredObject:
         current = await self._storage.get(key)
-        preconditions.check(conditions, key, current)
+        preconditions.check(conditions, key, current, is_dry=True)
         await validate(current)
         return current
 

@@ -28,12 +28,16 @@ class KeyExists(StorageError):
 
 
 class PreconditionFailed(StorageError):
-    """A uid or resourceVersion precondition, or a deletion's validation, does not hold for the current object."""
+    """A uid or resourceVersion precondition, or a deletion's validation, does not hold for the current object.
 
-    def __init__(self, key: str, message: str) -> None:
+    is_dry: for a write that would not have been one.
+    """
+
+    def __init__(self, key: str, message: str, *, is_dry: bool = False) -> None:
         super().__init__(f"precondition failed on {key}: {message}")
         self.key = key
         self.message = message
+        self.is_dry = is_dry
 
 
 class Conflict(StorageError):

@@ -10,14 +10,14 @@ from storage.interface import Preconditions
 from storage.stored_object import StoredObject
 
 
-def check(preconditions: Preconditions | None, key: str, current: StoredObject | None) -> None:
+def check(preconditions: Preconditions | None, key: str, current: StoredObject | None, *, is_dry: bool = False) -> None:
     """Raise PreconditionFailed unless they hold; an object that does not exist has neither uid nor version."""
     if preconditions is None:
         return
     wanted_uid = preconditions.uid
     if wanted_uid is not None and (uid := _uid(current)) != wanted_uid:
         raise PreconditionFailed(
-            key, f"Precondition failed: UID in precondition: {wanted_uid}, UID in object meta: {uid}"
+            key, f"Precondition failed: UID in precondition: {wanted_uid}, UID in object meta: {uid}", is_dry=is_dry
         )
     wanted = preconditions.resource_version
     if wanted is not None and (version := _resource_version(current)) != wanted:
@@ -25,6 +25,7 @@ def check(preconditions: Preconditions | None, key: str, current: StoredObject |
             key,
             f"Precondition failed: ResourceVersion in precondition: {wanted}, "
             f"ResourceVersion in object meta: {version}",
+            is_dry=is_dry,
         )
 
 

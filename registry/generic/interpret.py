@@ -17,6 +17,7 @@ from storage import key_prefixes
 T = TypeVar("T")
 
 _RETRY_AFTER = 2
+_ROOT = "registry"
 
 
 class Operation(Struct, frozen=True):
@@ -54,8 +55,12 @@ def _conflict(exc: Any, operation: Operation) -> errors.StatusError:
 
 
 def _unmet(exc: Any, operation: Operation) -> errors.StatusError:
-    """As clients of kube-apiserver know it, with the key under which an object stands by default."""
-    key = key_prefixes.key_prefix("registry", operation.resource.group, operation.resource.resource) + exc.key
+    """As clients of kube-apiserver know it, with the key under which an object stands by default.
+
+    What is not written has come past the place where keys get their root.
+    """
+    key = key_prefixes.key_prefix(_ROOT, operation.resource.group, operation.resource.resource) + exc.key
+    key = key.removeprefix(f"/{_ROOT}") if exc.is_dry else key
     found = f"invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {exc.message}"
     return errors.Conflict(operation.resource, operation.name, why=f"StorageError: {found}")
 

@@ -104,10 +104,11 @@ async def test_an_update_refuses_what_a_real_one_refuses(storage: DryRunnableSto
 
     with pytest.raises(KeyNotFound):
         await storage.guaranteed_update("default/b", setting(color="blue"), dry_run=True)
-    with pytest.raises(PreconditionFailed):
+    with pytest.raises(PreconditionFailed) as unmet:
         await storage.guaranteed_update(
             "default/a", setting(color="blue"), preconditions=Preconditions(uid="other"), dry_run=True
         )
+    assert unmet.value.is_dry
     with pytest.raises(Refused):
         await storage.guaranteed_update("default/a", refuse, dry_run=True)
     with pytest.raises(NotStorable):

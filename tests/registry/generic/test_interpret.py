@@ -1,0 +1,23 @@
+"""What clients hear of storage's errors."""
+
+import pytest
+
+from registry import errors
+from registry.generic.interpret import Operation, interpreted
+from registry.names import GroupResource
+from storage.errors import PreconditionFailed
+
+UPDATE = Operation(GroupResource("example.com", "widgets"), "update", "a")
+
+
+@pytest.mark.parametrize(
+    ("is_dry", "key"), [(False, "/registry/example.com/widgets/n/a"), (True, "/example.com/widgets/n/a")]
+)
+async def test_a_precondition_names_the_key_that_it_has_failed_for(is_dry: bool, key: str) -> None:
+    async def write() -> None:
+        raise PreconditionFailed("n/a", "Precondition failed", is_dry=is_dry)
+
+    with pytest.raises(errors.Conflict) as caught:
+        await interpreted(write(), UPDATE)
+
+    assert f" Key: {key}, ResourceVersion: 0, " in caught.value.message
