@@ -67,8 +67,15 @@ def _validate_each(spec: Spec, known: Sequence[str]) -> list[FieldError]:
 def _validate_stacks(spec: Spec) -> list[FieldError]:
     """One address of each family, in the order of the families."""
     ips, families, errors = service_types.cluster_ips(spec), service_types.ip_families(spec), []
-    if len(ips) > 1 and len({addresses.is_v6(ip) for ip in ips}) < 2:
-        errors.append(field.invalid(_IPS, ips, "may specify no more than one IP for each IP family"))
+    if len(ips) > 1:
+        parsed = [addresses.parse(ip) for ip in ips]
+        if None in parsed:
+            # What is no address is here only where it was before: of a service that was headless.
+            index = parsed.index(None)
+            what = f"failed to check for dual stack with error:invalid IP[{index}]: {ips[index]}"
+            errors.append(field.internal(_IPS, what))
+        if None in parsed or len({addresses.is_v6(ip) for ip in ips}) < 2:
+            errors.append(field.invalid(_IPS, ips, "may specify no more than one IP for each IP family"))
     if service_types.is_headless(spec):
         return errors
     for index, (ip, family) in enumerate(zip(ips, families, strict=False)):

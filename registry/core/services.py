@@ -62,7 +62,11 @@ class ServiceStrategy(Strategy, frozen=True, kw_only=True):
         return service_warnings.of_spec(new)
 
     def canonicalize(self, obj: Object) -> None:
-        """A policy for traffic inside was once filled in where there is none; it is not shown."""
+        """A policy for traffic inside was once filled in where there is none; it is not shown.
+
+        An address that a client gives a service without addresses shows twice, as everywhere.
+        """
+        service_changes.settle_cluster_ips(obj["spec"])
         if not service_types.needs_cluster_ip(obj["spec"]):
             obj["spec"].pop("internalTrafficPolicy", None)
 
@@ -76,7 +80,16 @@ def _default_affinity(spec: Object) -> None:
 
 
 class ServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What is said of load balancers."""
+    """What is said of load balancers. Who reports on a service that is not there makes one, but without addresses."""
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        obj.pop("status", None)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + service_validation.validate(obj)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return service_warnings.of_spec(obj)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
@@ -93,7 +106,7 @@ SERVICES = Kind(
     short_names=("svc",),
     categories=("all",),
     strategy=ServiceStrategy(has_status=True, allows_create_on_update=True, check_name=names.is_dns_label),
-    status_strategy=ServiceStatusStrategy(),
+    status_strategy=ServiceStatusStrategy(allows_create_on_update=True, check_name=names.is_dns_label),
     returns_deleted_object=True,
     fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
 )

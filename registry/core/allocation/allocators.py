@@ -128,17 +128,22 @@ class Allocators:
     ) -> None:
         """Fill the given places among the addresses, one for each family."""
         spec = service["spec"]
-        if not service_types.needs_cluster_ip(spec) or service_types.NONE in service_types.cluster_ips(spec)[:1]:
+        ips = list(service_types.cluster_ips(spec))
+        is_new = places.start == 0
+        if not service_types.needs_cluster_ip(spec) or (is_new and service_types.NONE in ips[:1]):
             return
         found = service_types.ip_families(spec)
-        ips = list(service_types.cluster_ips(spec))
+        # A family that the cluster does not have is left for the rules to refuse.
         ips += [""] * (len(found) - len(ips))
+        spec["clusterIPs"] = list(ips)
         for place in range(len(found))[places.start : places.stop]:
+            if found[place] not in self._cluster_ips:
+                continue
             ips[place] = await self._take_address(
                 self._cluster_ips[found[place]], ips[place], service, allocation, is_dry_run=is_dry_run
             )
         spec["clusterIPs"] = ips
-        if places.start == 0:
+        if is_new:
             spec["clusterIP"] = ips[0]
 
     async def _take_address(
@@ -182,5 +187,5 @@ def _not_allocated(service: Object, wanted: str, cause: AddressError) -> errors.
     if isinstance(cause, RangeFull):
         return errors.InternalError(f"failed to allocate a serviceIP for Service {quote(name)}: {cause}")
     what = f"failed to allocate IP {wanted}: {cause}" if wanted else f"failed to allocate IP: {cause}"
-    shown = list(service_types.cluster_ips(service["spec"])) or [""]
+    shown = service_types.cluster_ips(service["spec"])
     return invalid_of(GroupKind("", "Service"), name, [fields.invalid("spec.clusterIPs", shown, what)])

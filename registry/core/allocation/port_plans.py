@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from registry.core import service_types
 from registry.core.allocation.node_ports import PortError, Ports
 from registry.core.service_types import Spec
-from registry.errors import InternalError, Invalid
+from registry.errors import InternalError, Invalid, StatusError
 from registry.names import GroupKind
 from registry.validation import field as fields
 from registry.validation.errors import invalid_of
@@ -61,10 +61,17 @@ def for_new(spec: Spec, stock: Ports, *, name: str) -> Plan:
 def for_changed(spec: Spec, old: Spec, stock: Ports, *, name: str) -> Plan:
     """The ports of a changed service. Raises Invalid, InternalError."""
     plan, had = _present(spec), set(service_types.node_ports(old))
-    for index, wanted in enumerate(plan.node_ports):
-        is_owned = wanted in had or wanted in plan.taken
-        if not is_owned and (wanted or service_types.allocates_node_ports(spec)):
+    seen: set[tuple[str, int]] = set()
+    for index, port in enumerate(service_types.ports(spec)):
+        wanted = plan.node_ports[index]
+        if not wanted and not service_types.allocates_node_ports(spec):
+            continue
+        if wanted not in had and wanted not in plan.taken:
             plan.node_ports[index] = _take(plan, stock, wanted, _path(index), name)
+        one = (port.get("protocol") or "", plan.node_ports[index])
+        if one in seen:
+            raise StatusError("duplicate nodePort: {{{} {}}}".format(*one))
+        seen.add(one)
     if service_types.needs_health_check(spec) and not service_types.needs_health_check(old):
         plan.health_check = _take_health_check(plan, stock, spec)
     return plan

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry.errors import AlreadyExists, Invalid
+from registry.errors import AlreadyExists, Invalid, StatusError
 from storage.clock import SystemClock
 from storage.factory import StorageConfig, StorageFactory
 from tests.registry.core.allocation.cluster import Cluster
@@ -89,6 +89,38 @@ async def test_ports_of_one_number_share_a_node_port(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort", ports=ports)
 
     assert len({port["nodePort"] for port in spec["ports"]}) == 1
+
+
+async def test_two_ports_that_would_keep_one_node_port_are_refused(cluster: Cluster) -> None:
+    spec = await cluster.create("a", type="NodePort")
+    node_port = spec["ports"][0]["nodePort"]
+
+    with pytest.raises(StatusError, match=f"duplicate nodePort: {{TCP {node_port}}}"):
+        await cluster.change("a", ports=[{"port": 80}, {"port": 81}])
+
+    assert await cluster.ports() == {node_port}
+
+
+async def test_an_address_that_cannot_be_had_shows_with_the_one_that_was_to_be_found(cluster: Cluster) -> None:
+    with pytest.raises(Invalid, match=r'Invalid value: \["1.2.3.4"\]: failed to allocate IP 1.2.3.4'):
+        await cluster.create("a", clusterIP="1.2.3.4")
+
+
+async def test_a_new_address_of_a_service_without_addresses_shows_twice(cluster: Cluster) -> None:
+    await cluster.create("a", clusterIP="10.0.0.44")
+
+    spec = await cluster.change(
+        "a", type="ExternalName", externalName="example.com", clusterIP="10.0.0.45", clusterIPs=None
+    )
+
+    assert spec["clusterIPs"] == ["10.0.0.45"]
+
+
+async def test_a_family_that_the_cluster_does_not_have_is_refused_by_the_rules(cluster: Cluster) -> None:
+    await cluster.create("a")
+
+    with pytest.raises(Invalid, match="may not change once set"):
+        await cluster.change("a", clusterIP="None", ipFamilyPolicy="RequireDualStack")
 
 
 async def test_a_repair_frees_what_nobody_holds_when_no_write_can_be_under_way(cluster: Cluster) -> None:
