@@ -105,12 +105,12 @@ def negotiate_target(accept: str, media_types: Sequence[str], target: Target) ->
 
 
 @lru_cache(maxsize=1024)
-def is_served(accept: str) -> bool:
-    """Whether any type in an Accept header is one that API paths can answer with at all, whatever its parameters."""
+def is_served(accept: str, media_types: Sequence[str] = MEDIA_TYPES) -> bool:
+    """Whether any type in an Accept header is one that a path can answer with at all, whatever its parameters."""
     if not accept:
         return True
     types = (part.partition(";")[0].strip() for part in accept.split(","))
-    return any(name in {"*/*", *MEDIA_TYPES} for name in types)
+    return any(name == "*/*" or name in media_types for name in types)
 
 
 def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> Format | None:
@@ -122,11 +122,6 @@ def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> F
     if parameters.get("stream", "watch") != "watch":
         return None
     return Format(media_type, target, parameters.get("pretty") == "1")
-
-
-def accepts(header: str, media_type: str) -> bool:
-    """Whether an Accept header, or none, takes a type as it is, whatever the parameters."""
-    return not header or any(clause.takes(media_type) for clause in parse_accept(header))
 
 
 def parse_accept(header: str) -> list[Clause]:

@@ -88,7 +88,7 @@ def _check(request: web.BaseRequest, media_type: str) -> None:
     """Raises RouteMethodNotAllowed, RouteNotAcceptable."""
     if request.method != hdrs.METH_GET:
         raise errors.RouteMethodNotAllowed
-    if not negotiation.accepts(request.headers.get(hdrs.ACCEPT, ""), media_type):
+    if not negotiation.is_served(request.headers.get(hdrs.ACCEPT, ""), (media_type,)):
         raise errors.RouteNotAcceptable((media_type,))
 
 

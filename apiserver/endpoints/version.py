@@ -46,7 +46,7 @@ def handler(emulated: Version = NEWEST) -> Handler:
             raise errors.RouteNotFound
         if request.method != "GET":
             raise errors.RouteMethodNotAllowed
-        if not negotiation.accepts(request.headers.get(hdrs.ACCEPT, ""), responses.JSON):
+        if not negotiation.is_served(request.headers.get(hdrs.ACCEPT, ""), (responses.JSON,)):
             raise errors.RouteNotAcceptable((responses.JSON,))
         return responses.raw(context, body)
 

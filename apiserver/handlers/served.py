@@ -77,7 +77,7 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
         """How its objects can be written: as tables where there is something to read again, in protobuf if they can."""
         has_tables = self.subresource in _WITH_TABLES and hasattr(self.storage, "get")
         allows = negotiation.allows_metadata_and_tables if has_tables else negotiation.allows_metadata
-        if protobuf.has_message(self.view.object_kind, self.types):
+        if not self.kind.is_custom and protobuf.has_message(self.view.object_kind, self.types):
             return allows
         return lambda media_type, target: (
             allows(media_type, target) and (target is not None or media_type != negotiation.PROTOBUF)
