@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from storage import continue_token
 from storage.errors import FutureRevision, InvalidContinue, InvalidOptions, KeyNotFound
 from storage.interface import ListOptions, ListResult, Match, Storage
 from storage.selection import Operator, Requirement, SelectionPredicate
@@ -420,7 +421,7 @@ class RevisionContract:
                 "resourceVersionMatch is forbidden when continue is provided",
             ),
             (
-                ListOptions(resource_version=5, continue_token="any"),
+                ListOptions(resource_version=5, continue_token=continue_token.after("default/web", 5)),
                 "specifying resource version is not allowed when using continue",
             ),
         ],
