@@ -52,7 +52,8 @@ def test_odd_spelling_is_warned_of(text: str, expected: list[str]) -> None:
 
 def test_a_block_of_ipv4_in_the_clothes_of_ipv6_is_one_of_ipv4() -> None:
     mapped, plain = addresses.parse_cidr("::ffff:10.0.0.0/104"), addresses.parse_cidr("10.0.0.0/8")
-    assert mapped is not None and plain is not None
+    assert mapped is not None
+    assert plain is not None
 
     assert addresses.version_of(mapped) == 4
     assert addresses.is_strictly_within(mapped, plain)
