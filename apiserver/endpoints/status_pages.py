@@ -109,11 +109,9 @@ def _page(kind: str, members: Callable[[], Object], text: Callable[[str], str]) 
             body = head + text(random.choice(_DELIMITERS))  # noqa: S311 - no secret
             return responses.raw(context, body.encode(), content_type=responses.TEXT)
         obj = {"kind": kind, "apiVersion": chosen.target.api_version, "metadata": {"name": _COMPONENT}, **members()}
-        response = await output.respond_value(request, context, obj, chosen, types=builtin())
         if chosen.target.version == _DEPRECATED:
-            words = f"This version of the {name} endpoint is deprecated. Please use a newer version."
-            response.headers[hdrs.WARNING] = f'299 - "{words}"'
-        return response
+            context.warnings.add(f"This version of the {name} endpoint is deprecated. Please use a newer version.")
+        return await output.respond_value(request, context, obj, chosen, types=builtin())
 
     return handle
 
