@@ -29,6 +29,7 @@ _ANNOTATIONS = (
     _STATES,
     _CONDITIONS,
 )
+_CPU_UTILIZATION = 80
 _SHARED_SPEC = ("scaleTargetRef", "minReplicas", "maxReplicas")
 _SHARED_STATUS = ("observedGeneration", "lastScaleTime", "currentReplicas", "desiredReplicas")
 
@@ -49,9 +50,8 @@ def _to_hub(obj: Object) -> Object:
     _read(given.get(_METRICS), "spec.metrics", hub, lambda value: [metrics.spec_from_v1(one) for one in value])
     percentage = spec.get("targetCPUUtilizationPercentage")
     if percentage is not None:
-        target = {"type": "Utilization", "averageUtilization": percentage}
-        cpu = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
-        hub["spec"]["metrics"] = [*(hub["spec"].get("metrics") or ()), cpu]
+        hub["spec"]["metrics"] = [*(hub["spec"].get("metrics") or ()), _cpu(percentage)]
+    default_metrics(hub["spec"])
     _read(given.get(_BEHAVIOR), "spec.behavior", hub, _lowered)
     used = status.get("currentCPUUtilizationPercentage")
     if used is not None:
@@ -60,6 +60,17 @@ def _to_hub(obj: Object) -> Object:
     _read(given.get(_STATES), "status.currentMetrics", hub, lambda value: [metrics.state_from_v1(one) for one in value])
     _read(given.get(_CONDITIONS), "status.conditions", hub, lambda value: value)
     return hub
+
+
+def default_metrics(spec: Object) -> None:
+    """Without any metrics, the use of cpu counts; of v1 only that says so which knows all its annotations."""
+    if not spec.get("metrics"):
+        spec["metrics"] = [_cpu(_CPU_UTILIZATION)]
+
+
+def _cpu(percentage: int) -> Object:
+    target = {"type": "Utilization", "averageUtilization": percentage}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
 def _picked(part: Mapping[str, Any], names: tuple[str, ...]) -> Object:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 else:
     hpa_validation = Deferred("registry.autoscaling.hpa_validation")
 
-_CPU_UTILIZATION = 80
 _SCALE_UP = {
     "stabilizationWindowSeconds": 0,
     "selectPolicy": "Max",
@@ -35,9 +34,7 @@ class HorizontalPodAutoscalerStrategy(Strategy, frozen=True, kw_only=True):
         conversion.drop_annotations(obj)
         spec = obj.setdefault("spec", {})
         spec.setdefault("minReplicas", 1)
-        if not spec.get("metrics"):
-            target = {"type": "Utilization", "averageUtilization": _CPU_UTILIZATION}
-            spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+        conversion.default_metrics(spec)
         behavior = spec.get("behavior")
         if behavior is not None:
             behavior["scaleUp"] = {**objects.clone(_SCALE_UP), **_given(behavior.get("scaleUp"))}

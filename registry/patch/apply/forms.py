@@ -9,6 +9,7 @@ from typing import Any
 
 from registry import objects
 from registry.empties import Empties, Empty, show
+from registry.names import GroupVersionKind
 from registry.patch.apply import checks, creation
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.ownership import Versioned
@@ -23,6 +24,11 @@ from storage.stored_object import Object
 _SHAPES = Shapes()
 
 Type = ObjectType | CustomType
+
+
+def kind_text(kind: GroupVersionKind) -> str:
+    """A kind as messages of applies name it."""
+    return f"{kind.group}/{kind.version}, Kind={kind.kind}"
 
 
 class Form:
@@ -80,6 +86,15 @@ class Form:
             empties[:] = decoded.empties
         return self.view.to_hub(decoded.obj)
 
+    def plain_hub(self, value: Object) -> Object:
+        """The same without defaults, for what only becomes another version. Raises DecodeError."""
+        obj = self.type.convert(objects.clone(value)).obj
+        obj.setdefault("metadata", {})
+        for name in ("kind", "apiVersion"):
+            obj.pop(name, None)
+        conversion = self.view.conversion
+        return conversion.to_hub(obj) if conversion else obj
+
     @cached_property
     def nothing(self) -> Versioned:
         """The object without content."""
@@ -93,9 +108,13 @@ class Form:
     def converted(self, one: Versioned, source: "Form") -> Versioned | None:
         """An object of another form in this one; None where it cannot be said. Raises ShapeError."""
         try:
-            return self.shown(source.hub(one.value))
-        except DecodeError:
-            return None
+            return self.shown(source.plain_hub(one.value))
+        except DecodeError as exc:
+            raise ShapeError(source.unfit(exc)) from exc
+
+    def unfit(self, why: DecodeError) -> str:
+        """Why a value is no object of this form."""
+        return f"unable to convert unstructured object to {kind_text(self.view.object_kind)}: {why.message}"
 
     def read(self, value: Object) -> Versioned:
         """An object that somebody has put into this version. Raises ShapeError for what it has no words for."""

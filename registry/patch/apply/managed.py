@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from registry.patch.apply import fields
 from registry.patch.apply.fields import Fields
+from registry.schema import DecodeError, times
 
 APPLY, UPDATE = "Apply", "Update"
 FIELDS_V1 = "FieldsV1"
@@ -37,7 +38,7 @@ class Owner(NamedTuple):
         members = {"manager": self.manager, "operation": self.operation, "apiVersion": self.api_version}
         if self.subresource:
             members["subresource"] = self.subresource
-        return ",".join(f'"{name}":"{value}"' for name, value in members.items() if value)
+        return ",".join(f'"{name}":"{value}"' for name, value in members.items() if value) + "}"
 
 
 def applier(manager: str, subresource: str) -> Owner:
@@ -62,6 +63,28 @@ Managed = Mapping[Owner, Owned]
 def read(entries: Sequence[Entry]) -> dict[Owner, Owned]:
     """What entries of unknown origin say. Raises ValueError."""
     return {_owner(entry): _checked(entry, number) for number, entry in enumerate(entries)}
+
+
+_TEXTS = ("manager", "operation", "apiVersion", "fieldsType", "subresource")
+
+
+def may_be_read(value: Any) -> bool:
+    """Whether a value of unknown origin is a list of entries, whatever they say."""
+    return isinstance(value, list) and all(isinstance(one, dict) and _is_entry(one) for one in value)
+
+
+def _is_entry(value: Mapping[str, Any]) -> bool:
+    return all(isinstance(value.get(name), str | None) for name in _TEXTS) and _is_time(value.get("time"))
+
+
+def _is_time(value: Any) -> bool:
+    if not isinstance(value, str):
+        return value is None
+    try:
+        times.time(value)
+    except DecodeError:
+        return False
+    return True
 
 
 def known(entries: Sequence[Entry]) -> dict[Owner, Owned]:

@@ -170,7 +170,7 @@ class FieldManager(Struct, frozen=True):
     def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
         """The owner of all that is there when nobody was tracked until now; nobody of what has no shape."""
         if self.form.refusal:
-            what = f"failed to convert live object (/; {_kind_text(self.form.view.object_kind)}) to proper version"
+            what = f"failed to convert live object (/; {forms.kind_text(self.form.view.object_kind)}) to proper version"
             raise StatusError(f"failed to create manager for existing fields: {what}: {self.form.refusal}")
         known: dict[Owner, Owned] = {}
         try:
@@ -197,8 +197,7 @@ class FieldManager(Struct, frozen=True):
         try:
             return self.form.hub(applied.value, empties)
         except DecodeError as exc:
-            what = f"unable to convert unstructured object to {_kind_text(self.form.view.object_kind)}"
-            raise StatusError(f"{failure}{what}: {exc.message}") from exc
+            raise StatusError(failure + self.form.unfit(exc)) from exc
 
     @property
     def _rules(self) -> Rules:
@@ -211,11 +210,11 @@ class FieldManager(Struct, frozen=True):
         """Raises BadRequest."""
         kind = _kind_of(config)
         if kind != self.form.view.object_kind:
-            raise BadRequest(f"invalid object type: {_kind_text(kind)}")
+            raise BadRequest(f"invalid object type: {forms.kind_text(kind)}")
 
     def _check(self, config: Object, live: Versioned) -> None:
         """Raises BadRequest, or a StatusError for what does not fit its type (of today)."""
-        if isinstance(objects.get(config, "metadata.managedFields"), list):
+        if managed.may_be_read(objects.get(config, "metadata.managedFields")):
             raise BadRequest("metadata.managedFields must be nil")
         if found := checks.misfits(self.form.shape, config):
             raise StatusError(f"failed to create typed patch object ({_subject(config)}): {checks.summary(found)}")
@@ -244,12 +243,8 @@ def _kind_of(config: Object) -> GroupVersionKind:
     return GroupVersionKind(group, version, kind)
 
 
-def _kind_text(kind: GroupVersionKind) -> str:
-    return f"{kind.group}/{kind.version}, Kind={kind.kind}"
-
-
 def _subject(config: Object) -> str:
     """What a configuration is about, for messages."""
     names = (objects.get(config, f"metadata.{name}", "") for name in ("namespace", "name"))
     shown = "/".join(name if isinstance(name, str) else "" for name in names)
-    return f"{shown}; {_kind_text(_kind_of(config))}"
+    return f"{shown}; {forms.kind_text(_kind_of(config))}"

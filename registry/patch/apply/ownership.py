@@ -14,7 +14,7 @@ from registry.patch.apply.conflicts import Conflict, Conflicts
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.managed import Managed, Owned, Owner
 from registry.patch.apply.resets import Resets
-from registry.patch.apply.shapes import ABSENT, Shape
+from registry.patch.apply.shapes import ABSENT, Shape, ShapeError
 
 
 class Versioned(NamedTuple):
@@ -73,7 +73,8 @@ def applied(
     """The object and what everybody owns after an apply. Raises Conflicts, ShapeError."""
     before = _reconciled(rules, live, managed)
     last = before.get(owner)
-    mine = Owned(live.api_version, rules.resets.kept(config.field_set()), last.time if last else "")
+    time = managed[owner].time if owner in managed else ""
+    mine = Owned(live.api_version, rules.resets.kept(config.field_set()), time)
     wanted = {**before, owner: mine}
     new = live.merged(config)
     if last is not None and last.fields:
@@ -120,19 +121,28 @@ def _left(
 
 
 def _change_in(rules: Rules, live: Versioned, new: Versioned, api_version: str) -> Difference | None:
-    old, changed = rules.convert(live, api_version), rules.convert(new, api_version)
+    old = _converted(rules, live, api_version, "failed to convert old object")
+    changed = _converted(rules, new, api_version, "failed to convert new object") if old is not None else None
     return None if old is None or changed is None else old.compared(changed).within(rules.resets)
 
 
 def _pruned(rules: Rules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:
     """The merged object without what its applier applied before and no longer does, and nobody else owns."""
-    whole = rules.convert(merged, last.api_version)
+    what = "failed to prune fields: failed to convert merged object to last applied version"
+    whole = _converted(rules, merged, last.api_version, what)
     if whole is None:
         return merged
     dropped = whole.named(last.fields)
     pruned = _with_owned(rules, whole, whole.without(dropped), _by_version(managed))
     gone = fields.intersection(fields.difference(whole.named_field_set(), pruned.named_field_set()), dropped)
-    return rules.convert(whole.without(gone), merged.api_version) or merged
+    return _converted(rules, whole.without(gone), merged.api_version, "failed to prune fields") or merged
+
+
+def _converted(rules: Rules, obj: Versioned, api_version: str, failure: str) -> Versioned | None:
+    try:
+        return rules.convert(obj, api_version)
+    except ShapeError as exc:
+        raise ShapeError(f"{failure}: {exc}") from exc
 
 
 def _by_version(managed: Managed) -> Mapping[str, Fields]:
@@ -149,8 +159,9 @@ def _with_owned(rules: Rules, whole: Versioned, pruned: Versioned, owned: Mappin
     """
     first, present = whole.api_version, whole
     for version in sorted(owned, key=lambda one: (one != first, one)):
-        there = rules.convert(present, version)
-        here = rules.convert(pruned, version) if there is not None else None
+        what = "failed to prune fields: failed add back owned items: failed to convert {} object at version " + version
+        there = _converted(rules, present, version, what.format("merged"))
+        here = _converted(rules, pruned, version, what.format("pruned")) if there is not None else None
         present = there or present
         if there is None or here is None:
             continue

@@ -90,5 +90,5 @@ def test_an_annotation_that_cannot_be_read_counts_as_none(text: str) -> None:
 
     hub = conversion.V1.to_hub(v1)
 
-    assert "metrics" not in hub["spec"]
+    assert [one["resource"]["target"]["averageUtilization"] for one in hub["spec"]["metrics"]] == [80]
     assert hub["metadata"]["annotations"] == {}

@@ -26,6 +26,21 @@ def test_an_entry_that_cannot_be_read_is_an_error(change: Any, told: str) -> Non
         managed.read([{**GOOD, **change}])
 
 
+def test_a_list_of_what_may_be_entries_is_known_whatever_they_say() -> None:
+    entries: Any
+    for entries in ([], [{}], [GOOD, {"time": "2026-01-01T00:00:00Z", "operation": "Odd", "fieldsV1": 1, "more": 1}]):
+        assert managed.may_be_read(entries)
+    value: Any
+    for value in (None, {}, [1], [GOOD, None], [{"time": "bad"}], [{"time": 1}], [{"manager": 1}]):
+        assert not managed.may_be_read(value)
+
+
+def test_owners_of_the_status_come_before_those_of_the_rest_in_conflicts() -> None:
+    owners = [managed.applier("m", ""), managed.applier("m", "status"), managed.updater("m", "v1", "")]
+
+    assert sorted(owners, key=str) == [owners[1], owners[0], owners[2]]
+
+
 def test_applies_come_before_updates_and_then_the_older_before_the_newer() -> None:
     owners = [
         (Owner("z", "Apply", ""), "3"),

@@ -5,11 +5,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from registry import schema
+from registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from registry.empties import Empty
 from registry.errors import ApplyConflict, BadRequest, StatusError
+from registry.generic.field_managers import field_managers
 from registry.patch.apply.last_applied import ANNOTATION
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.resets import resets
+from storage.clock import ManualClock
 from tests.registry.patch.apply.things import (
     API_VERSION,
     NOW,
@@ -385,3 +389,54 @@ def test_an_apply_notes_what_is_empty_in_its_result() -> None:
 
     assert "rules" not in obj
     assert empties == [Empty(("rules",), False)]
+
+
+def autoscalers() -> tuple[FieldManager, FieldManager]:
+    """Who looks after autoscalers in v1 and v2."""
+    groups = field_managers(HORIZONTALPODAUTOSCALERS, schema.builtin(), ManualClock())
+    return groups.of("v1"), groups.of("v2")
+
+
+def autoscaler(version: str, **spec: Any) -> dict[str, Any]:
+    target = {"kind": "Deployment", "name": "d"}
+    spec = {"maxReplicas": 3, "scaleTargetRef": target, **spec}
+    return {
+        "apiVersion": f"autoscaling/{version}",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "a"},
+        "spec": spec,
+    }
+
+
+def test_what_only_becomes_another_version_gets_no_defaults() -> None:
+    one, two = autoscalers()
+    live = one.apply(None, autoscaler("v1"), "me", force=False)
+
+    after = two.apply(live, autoscaler("v2", behavior={}), "me", force=False)
+
+    assert "behavior" not in after["spec"]
+
+
+def test_what_cannot_become_the_version_of_another_owner_is_told_with_what_was_tried() -> None:
+    one, two = autoscalers()
+    live = two.apply(None, autoscaler("v2"), "other", force=False)
+
+    with pytest.raises(StatusError) as refused:
+        one.apply(live, autoscaler("v1", maxReplicas=1.5), "me", force=True)
+
+    assert refused.value.message == (
+        "failed to convert new object: unable to convert unstructured object to "
+        "autoscaling/v1, Kind=HorizontalPodAutoscaler: cannot convert float64 to int32"
+    )
+
+
+def test_who_applied_in_a_version_that_is_gone_keeps_his_time() -> None:
+    manager = builtin_manager("", "v1", "ConfigMap")
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
+    live = manager.apply(None, config, "me", force=False)
+    live["metadata"]["managedFields"][0] |= {"apiVersion": "gone/v1", "time": "2020-01-01T00:00:00Z"}
+
+    after = manager.apply(live, config, "me", force=False)
+
+    (entry,) = after["metadata"]["managedFields"]
+    assert (entry["apiVersion"], entry["time"]) == ("v1", "2020-01-01T00:00:00Z")
