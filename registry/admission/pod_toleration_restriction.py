@@ -7,15 +7,13 @@ resources also stay on nodes that are short of memory.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
 from registry import errors
 from registry.admission import tolerations
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.pods import is_pod
 from registry.admission.tolerations import Toleration
-from registry.core import pod_resources
+from registry.core import pod_resources, toleration_texts
 from registry.core.namespaces import NAMESPACES
 from registry.generic.provider import resource_of
 from registry.names import GroupResource
@@ -116,7 +114,4 @@ def _tolerations(annotations: Mapping[str, str], name: str) -> Tolerations | Non
     text = annotations.get(name)
     if text is None:
         return None
-    value = orjson.loads(text) if text else []
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ValueError(f"annotation {name} must be a list of tolerations")
-    return value
+    return toleration_texts.read(text, package="v1") if text else []

@@ -8,6 +8,8 @@ LOCAL = "localhost/"
 """Before the name of a profile of the node."""
 DEPRECATED = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
+_LONGEST = 4095
+
 TYPES: Mapping[str, str] = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
 """The types of profiles, by their words in annotations."""
 
@@ -17,6 +19,6 @@ def profile_of(annotation: str) -> Mapping[str, str] | None:
     if annotation in TYPES:
         return {"type": TYPES[annotation]}
     name = annotation.removeprefix(LOCAL)
-    if annotation.startswith(LOCAL) and name and name == name.strip():
+    if annotation.startswith(LOCAL) and name and name == name.strip() and len(name.encode()) <= _LONGEST:
         return {"type": "Localhost", "localhostProfile": name}
     return None

@@ -2,11 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
-import orjson
-
-from registry.core import app_armor
+from registry.core import app_armor, toleration_texts
 from registry.core.pods_validation import rules, scheduling
 from registry.core.pods_validation.options import PodOptions
 from registry.core.pods_validation.rules import Errors, Obj
@@ -62,22 +59,10 @@ def is_deletion_cost(text: str) -> bool:
 
 def _validate_tolerations(text: str, path: str) -> Errors:
     try:
-        tolerations: Any = orjson.loads(text)
-    except orjson.JSONDecodeError as exc:
+        tolerations = toleration_texts.read(text, package="core")
+    except ValueError as exc:
         return [field.invalid(path, _TOLERATIONS, str(exc))]
-    if tolerations is None:
-        return []
-    if not isinstance(tolerations, list) or not all(map(_is_toleration, tolerations)):
-        return [field.invalid(path, _TOLERATIONS, "json: cannot unmarshal into Go value of type []core.Toleration")]
     return scheduling.validate_tolerations(tolerations, f"{path}.{_TOLERATIONS}")
-
-
-def _is_toleration(value: Any) -> bool:
-    """Whether its members have the types of a toleration's; the others do not matter."""
-    if not isinstance(value, dict):
-        return False
-    texts = all(isinstance(value.get(name, ""), str) for name in ("key", "operator", "value", "effect"))
-    return texts and isinstance(value.get("tolerationSeconds"), int | None)
 
 
 def _validate_seccomp(profile: str, path: str) -> Errors:
