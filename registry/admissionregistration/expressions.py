@@ -32,6 +32,8 @@ def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | No
     try:
         compile_it(expression)
     except admission.Refused as exc:
+        if exc.is_internal:
+            return [field.internal(path, str(exc))]
         return [field.invalid(path, expression if shown is None else shown, str(exc))]
     return []
 

@@ -14,7 +14,7 @@ from registry.cel.admission_types import NAMESPACE, REQUEST, REQUEST_OBJECTS, VA
 from registry.cel.environment import Environment, Program
 from registry.cel.libraries import BASE, authorization, json_patches
 from registry.cel.syntax import Issue
-from registry.cel.types import Kind, Type
+from registry.cel.types import Type
 
 OBJECT, OLD_OBJECT, PARAMS, REQUEST_NAME = "object", "oldObject", "params", "request"
 NAMESPACE_OBJECT, AUTHORIZER, REQUEST_RESOURCE = "namespaceObject", "authorizer", "authorizer.requestResource"
@@ -51,7 +51,11 @@ def _environment(given: Given, variables: Mapping[str, Type] | None) -> Environm
 
 
 class Refused(Exception):
-    """An expression that cannot be used, and why."""
+    """An expression that cannot be used, and why; `is_internal` if it is found only when it is made ready to run."""
+
+    def __init__(self, why: str, *, is_internal: bool = False) -> None:
+        super().__init__(why)
+        self.is_internal = is_internal
 
 
 class Composition(Struct):
@@ -91,10 +95,9 @@ def compiled(within: Environment, text: str, wanted: Sequence[Type]) -> Program:
     except Issue as exc:
         raise Refused(f"compilation failed: {exc}") from exc
     if wanted and program.result not in wanted:
-        kinds = _shown(wanted[0]) if len(wanted) == 1 else f"one of [{' '.join(map(_shown, wanted))}]"
-        raise Refused(f"must evaluate to {kinds} but got {_shown(program.result)}")
+        names = [types.declared(one) for one in (*wanted, program.result)]
+        kinds = names[0] if len(wanted) == 1 else f"one of [{' '.join(names[:-1])}]"
+        raise Refused(f"must evaluate to {kinds} but got {names[-1]}")
+    if wrong := program.mistake():
+        raise Refused(f"program instantiation failed: {wrong}", is_internal=True)
     return program
-
-
-def _shown(of: Type) -> str:
-    return "null_type" if of.kind is Kind.NULL else str(of)

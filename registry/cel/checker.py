@@ -69,6 +69,7 @@ _TYPE_NAMES = {
     "optional_type": types.type_of(types.optional_of(types.DYN)),
     "google.protobuf.Timestamp": types.type_of(types.TIMESTAMP),
     "google.protobuf.Duration": types.type_of(types.DURATION),
+    **{name: types.type_of(types.opaque(name)) for name in ("net.IP", "net.CIDR")},
 }
 _LITERALS: tuple[tuple[type, Type], ...] = (
     (bool, types.BOOL),
@@ -235,6 +236,7 @@ class _Checker:
     def _no_overload(self, node: Call, name: str, given: list[Type], *, is_member: bool) -> Type:
         shown = [str(self._bindings.resolved(one, frees=True)) for one in given]
         target = f"{shown.pop(0)}." if is_member else ""
+        name = name.removeprefix(".")
         return self._wrong(node, f"found no matching overload for '{name}' applied to '{target}({', '.join(shown)})'")
 
     # Literals of parts

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.cel import checker, literals, standard, syntax
+from registry.cel import checker, instantiation, literals, standard, syntax
 from registry.cel.checker import Checked, Scope
 from registry.cel.declarations import STANDARD, merged
 from registry.cel.frames import Frame, Step
@@ -44,9 +44,17 @@ class Program(Struct, frozen=True, dict=True):
         frame = Frame(variables, limit)
         return self._step(frame), frame.cost
 
+    def mistake(self) -> str:
+        """Why it cannot be made ready to run though it has compiled; empty when it can."""
+        return instantiation.mistake(self.checked.tree.root, self._compiler)
+
     @cached_property
     def _step(self) -> Step:
-        return Compiler(self.checked, _dispatch(self._libraries)).compiled(self.checked.tree.root)
+        return self._compiler.compiled(self.checked.tree.root)
+
+    @property
+    def _compiler(self) -> Compiler:
+        return Compiler(self.checked, _dispatch(self._libraries))
 
 
 class Environment(Struct, frozen=True, dict=True):

@@ -87,5 +87,11 @@ def _wrong(node: Call) -> Iterator[tuple[str, Node]]:
     if test is None or not node.arguments:
         return
     argument = node.arguments[-1]
-    if isinstance(argument, Literal) and isinstance(argument.value, str) and not test(argument.value):
+    if not isinstance(argument, Literal):
+        return
+    if node.function == "timestamp" and type(argument.value) is int and not argument.is_unsigned:
+        is_right = times.MIN_SECONDS <= argument.value <= times.MAX_SECONDS
+    else:
+        is_right = not isinstance(argument.value, str) or test(argument.value)
+    if not is_right:
         yield node.function, argument

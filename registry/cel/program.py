@@ -7,10 +7,10 @@ CostExceeded, whatever the variables are; a program keeps nothing between evalua
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.cel import costs
+from registry.cel import costs, overloads
 from registry.cel.checker import OPTIONAL_SELECT, Checked
 from registry.cel.frames import Frame, Step
-from registry.cel.steps import OPERATORS, constant, field, field_test, optional_field
+from registry.cel.steps import OPERATORS, OTHERWISE, constant, field, field_test, optional_field
 from registry.cel.syntax import (
     Call,
     Comprehension,
@@ -29,6 +29,9 @@ from registry.gotext import value_text
 LIST_COST, MAP_COST, OBJECT_COST = 10, 30, 40
 
 
+_OPTIONAL_INDEX = "_[?_]"
+"""It finds nothing in what has no elements."""
+
 Implementation = Callable[..., Any]
 """What a function does with values; `kinds` of an overload are checked before."""
 
@@ -39,15 +42,17 @@ class Dispatch:
     def __init__(self, overloads: Mapping[str, tuple[Sequence[str], Implementation]]) -> None:
         self._overloads = overloads
 
-    def chosen(self, identities: Sequence[str]) -> Callable[[list[Any]], tuple[str, Implementation]]:
-        """How to find the implementation among some overloads."""
+    def chosen(self, name: str, identities: Sequence[str]) -> Callable[[list[Any]], tuple[str, Implementation]]:
+        """How to find the implementation of a function among some overloads."""
         known = [(identity, *self._overloads[identity]) for identity in identities if identity in self._overloads]
 
         def find(arguments: list[Any]) -> tuple[str, Implementation]:
             for identity, kinds, implementation in known:
                 if len(kinds) == len(arguments) and all(map(_fits, kinds, arguments)):
                     return identity, implementation
-            raise EvaluationError("no such overload")
+            if name == _OPTIONAL_INDEX:
+                return known[0][0], known[0][2]
+            raise overloads.missing(name, arguments)
 
         return find
 
@@ -115,13 +120,16 @@ class Compiler:
             operand, field = node.arguments
             assert isinstance(field, Literal)
             return optional_field(self.compiled(operand), field.value)
+        otherwise = OTHERWISE.get(self._checked.overloads[node.id][0])
+        if otherwise is not None and node.target is not None:
+            return otherwise(self.compiled(node.target), self.compiled(node.arguments[0]))
         name = self._checked.names.get(node.id, node.function)
         is_member = node.target is not None and node.id not in self._checked.names
         nodes = [node.target, *node.arguments] if is_member else list(node.arguments)
         return self._function(name, self._checked.overloads[node.id], [self.compiled(one) for one in nodes if one])
 
     def _function(self, name: str, overloads: Sequence[str], steps: Sequence[Step]) -> Step:
-        find = self._dispatch.chosen(overloads)
+        find = self._dispatch.chosen(name, overloads)
         cost_of = costs.cost_of_call(name)
 
         def call(frame: Frame) -> Any:
@@ -278,4 +286,4 @@ def _entries(value: Any, *, has_second: bool) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, dict):
         yield from value.items()
     else:
-        raise EvaluationError(f"got '{kind_of(value)}', expected iterable type")
+        raise overloads.no_range(value, has_second=has_second)

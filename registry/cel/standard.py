@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.cel import times
+from registry.cel import overloads, times
 from registry.cel.declarations import STANDARD
 from registry.cel.types import Kind, Overload
 from registry.cel.values import (
@@ -18,6 +18,7 @@ from registry.cel.values import (
     SECOND,
     Duration,
     EvaluationError,
+    Opaque,
     Optional,
     Timestamp,
     TypeName,
@@ -101,7 +102,7 @@ def _at(elements: list[Any], index: Any) -> Any:
     if isinstance(index, float) and index.is_integer():
         index = int(index)
     if isinstance(index, bool) or not isinstance(index, int):
-        raise EvaluationError(f"unsupported index type '{kind_of(index)}' in list")
+        raise overloads.no_such_index(kind_of(index))
     if not 0 <= index < len(elements):
         raise EvaluationError(f"index out of bounds: {index}")
     return elements[index]
@@ -111,7 +112,7 @@ def _member(entries: dict[Any, Any], key: Any) -> Any:
     for known in _keys_like(key):
         if known in entries:
             return entries[known]
-    raise EvaluationError(f"no such key: {value_text(key)}")
+    raise overloads.no_such_key(key)
 
 
 def _keys_like(key: Any) -> Sequence[Any]:
@@ -133,6 +134,8 @@ def _optional_at(elements: Any, index: Any) -> Optional:
         if not elements.has_value:
             return NONE
         elements = elements.value
+    if not isinstance(elements, (dict, list)):
+        return NONE
     try:
         return Optional(True, _member(elements, index) if isinstance(elements, dict) else _at(elements, index))
     except EvaluationError:
@@ -149,6 +152,8 @@ def _non_zero(value: Any) -> Optional:
     is_zero = value is None or (not isinstance(value, (Timestamp, Optional)) and not value)
     if isinstance(value, Duration):
         is_zero = value.nanoseconds == 0
+    if isinstance(value, Timestamp):
+        is_zero = value.nanoseconds == times.MIN_SECONDS * SECOND
     return NONE if is_zero else Optional(True, value)
 
 
@@ -234,6 +239,13 @@ def _inserted(entries: dict[Any, Any], *more: Any) -> dict[Any, Any]:
     return {**entries, **added}
 
 
+def _equals(one: Any, other: Any) -> bool:
+    """What has a type of its own knows only its like."""
+    if isinstance(one, Opaque) and kind_of(one) != kind_of(other):
+        raise EvaluationError("no such overload")
+    return equal(one, other)
+
+
 def _less(one: Any, other: Any) -> bool:
     return bool(one < other)
 
@@ -264,6 +276,10 @@ def _nanoseconds(combine: Callable[[int, int], int], made: Callable[[int], Any])
     return lambda one, other: made(combine(one.nanoseconds, other.nanoseconds))
 
 
+def _moved(moment: Timestamp, by: int) -> Timestamp:
+    return times.checked(Timestamp(moment.nanoseconds + by, moment.offset))
+
+
 def _moment(nanoseconds: int) -> Timestamp:
     return times.checked(Timestamp(nanoseconds))
 
@@ -281,14 +297,14 @@ def _same(value: Any) -> Any:
 
 
 IMPLEMENTATIONS: Implementations = {
-    "equals": equal,
+    "equals": _equals,
     "not_equals": lambda one, other: not equal(one, other),
     **_comparisons(),
     "add_bytes": lambda one, other: one + other,
     "add_double": lambda one, other: one + other,
     "add_duration_duration": _nanoseconds(_sum, _length),
-    "add_duration_timestamp": _nanoseconds(_sum, _moment),
-    "add_timestamp_duration": _nanoseconds(_sum, _moment),
+    "add_duration_timestamp": lambda length, moment: _moved(moment, length.nanoseconds),
+    "add_timestamp_duration": lambda moment, length: _moved(moment, length.nanoseconds),
     "add_int64": lambda one, other: checked_int(one + other),
     "add_list": _concatenated,
     "add_string": lambda one, other: one + other,
@@ -296,7 +312,7 @@ IMPLEMENTATIONS: Implementations = {
     "subtract_double": lambda one, other: one - other,
     "subtract_duration_duration": _nanoseconds(_difference, _length),
     "subtract_int64": lambda one, other: checked_int(one - other),
-    "subtract_timestamp_duration": _nanoseconds(_difference, _moment),
+    "subtract_timestamp_duration": lambda moment, length: _moved(moment, -length.nanoseconds),
     "subtract_timestamp_timestamp": _nanoseconds(_difference, _length),
     "subtract_uint64": lambda one, other: checked_uint(int(one) - int(other)),
     "multiply_double": lambda one, other: one * other,
@@ -366,8 +382,6 @@ IMPLEMENTATIONS: Implementations = {
     "optional_none": lambda: NONE,
     "optional_value": _value,
     "optional_hasValue": lambda optional: optional.has_value,
-    "optional_or_optional": lambda optional, other: optional if optional.has_value else other,
-    "optional_orValue_value": lambda optional, other: optional.value if optional.has_value else other,
     "list_optindex_optional_int": _optional_at,
     "optional_list_optindex_optional_int": _optional_at,
     "map_optindex_optional_value": _optional_at,

@@ -6,6 +6,7 @@ Must hold: what one side of a logical operator cannot say, the other may decide.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from registry.cel import overloads
 from registry.cel.frames import Frame, Step
 from registry.cel.values import NONE, EvaluationError, Optional
 
@@ -22,12 +23,16 @@ def field(operand: Step, name: str) -> Step:
             try:
                 return value[name]
             except KeyError:
-                raise EvaluationError(f"no such key: {name}") from None
+                raise overloads.no_such_key(name) from None
         if isinstance(value, Optional):
             return _optionally(value, name)
-        raise EvaluationError("no such overload")
+        raise _no_field(value, name)
 
     return select
+
+
+def _no_field(value: Any, name: str) -> EvaluationError:
+    return overloads.no_such_index("string") if isinstance(value, list) else overloads.no_such_key(name)
 
 
 def field_test(operand: Step, name: str) -> Step:
@@ -35,9 +40,9 @@ def field_test(operand: Step, name: str) -> Step:
         value = operand(frame)
         if isinstance(value, Optional):
             value = value.value if value.has_value else {}
-        if not isinstance(value, dict):
-            raise EvaluationError("no such overload")
-        return name in value
+        if isinstance(value, list):
+            raise overloads.no_such_index("string")
+        return isinstance(value, dict) and name in value
 
     return test
 
@@ -54,9 +59,37 @@ def optional_field(operand: Step, name: str) -> Step:
 def _optionally(value: Optional, name: str) -> Optional:
     if not value.has_value:
         return NONE
-    if not isinstance(value.value, dict):
-        raise EvaluationError("no such overload")
-    return Optional(True, value.value[name]) if name in value.value else NONE
+    if isinstance(value.value, list):
+        raise overloads.no_such_index("string")
+    is_there = isinstance(value.value, dict) and name in value.value
+    return Optional(True, value.value[name]) if is_there else NONE
+
+
+def _or_optional(left: Step, right: Step) -> Step:
+    return _otherwise(left, right, lambda found: found)
+
+
+def _or_value(left: Step, right: Step) -> Step:
+    return _otherwise(left, right, lambda found: found.value)
+
+
+def _otherwise(left: Step, right: Step, kept: Callable[[Optional], Any]) -> Step:
+    """The other side is asked only if the first one has nothing; what may not be missing is there."""
+
+    def choose(frame: Frame) -> Any:
+        found = left(frame)
+        if not isinstance(found, Optional):
+            return found
+        return kept(found) if found.has_value else right(frame)
+
+    return choose
+
+
+OTHERWISE: Mapping[str, Callable[[Step, Step], Step]] = {
+    "optional_or_optional": _or_optional,
+    "optional_orValue_value": _or_value,
+}
+"""By overload."""
 
 
 # Logic: what one side cannot say, the other may decide.
@@ -95,7 +128,7 @@ def _not(operand: Step) -> Step:
         value = operand(frame)
         frame.spend(1)
         if not isinstance(value, bool):
-            raise EvaluationError("no such overload")
+            raise overloads.missing("!_", [value])
         return not value
 
     return negate

@@ -151,6 +151,11 @@ def complain(text: str, mistakes: list[tuple[int, str]]) -> Issue:
 _STATUS = re.compile(r"^(INVALID_ARGUMENT: )?(?P<text>.*?)( \[INVALID_ARGUMENT\])?$", re.DOTALL)
 _SAME = {
     "has() argument must be a field selection": "invalid argument to has() macro",
+    r"'\u003F'": "'?'",
+    **{
+        f"no viable alternative at input '.{word}'": f"mismatched input '{word}' expecting IDENTIFIER"
+        for word in ("true", "false", "null")
+    },
 }
 
 

@@ -20,7 +20,7 @@ _UNITS: Mapping[str, int] = {
 }
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _MAX_DURATION = 2**63 - 1
-_MIN_SECONDS, _MAX_SECONDS = -62135596800, 253402300799
+MIN_SECONDS, MAX_SECONDS = -62135596800, 253402300799
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
 
 
@@ -34,7 +34,8 @@ def parse_timestamp(text: str) -> Timestamp | None:
     except ValueError:
         return None
     seconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
-    return Timestamp(seconds * SECOND + int((match[2] or "").ljust(9, "0")))
+    offset = moment.utcoffset() or timedelta()
+    return Timestamp(seconds * SECOND + int((match[2] or "").ljust(9, "0")), int(offset.total_seconds()))
 
 
 def parse_duration(text: str) -> Duration | None:
@@ -59,7 +60,7 @@ def parse_duration(text: str) -> Duration | None:
 
 def checked(moment: Timestamp) -> Timestamp:
     """A time between the years 1 and 9999. Raises EvaluationError."""
-    if not _MIN_SECONDS <= moment.nanoseconds // SECOND <= _MAX_SECONDS:
+    if not MIN_SECONDS <= moment.nanoseconds // SECOND <= MAX_SECONDS:
         raise EvaluationError("timestamp overflow")
     return moment
 
@@ -73,9 +74,16 @@ def checked_duration(length: Duration) -> Duration:
 
 def timestamp_text(moment: Timestamp) -> str:
     """RFC 3339 with as many digits as it takes."""
-    seconds, rest = divmod(moment.nanoseconds, SECOND)
-    text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
-    return text.rjust(19, "0") + (f".{rest:09d}".rstrip("0") if rest else "") + "Z"
+    rest = moment.nanoseconds % SECOND
+    text = _local(moment, timezone(timedelta(seconds=moment.offset))).strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+    return text + (f".{rest:09d}".rstrip("0") if rest else "") + _offset_text(moment.offset)
+
+
+def _offset_text(seconds: int) -> str:
+    if not seconds:
+        return "Z"
+    hours, minutes = divmod(abs(seconds) // 60, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02d}:{minutes:02d}"
 
 
 def duration_text(length: Duration) -> str:
@@ -96,9 +104,9 @@ def _zone(name: str) -> tzinfo:
         raise EvaluationError(f"unknown time zone {name}") from exc
 
 
-def _local(moment: Timestamp, zone: str) -> datetime:
+def _local(moment: Timestamp, zone: tzinfo) -> datetime:
     start = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment.nanoseconds // SECOND)
-    return start.astimezone(_zone(zone))
+    return start.astimezone(zone)
 
 
 PARTS: Mapping[str, Callable[[datetime], int]] = {
@@ -120,7 +128,7 @@ def part_of_timestamp(name: str) -> Callable[..., int]:
     if name == "Milliseconds":
         return lambda moment, _zone="": moment.nanoseconds % SECOND // 10**6
     part = PARTS[name]
-    return lambda moment, zone="": part(_local(moment, zone))
+    return lambda moment, zone="": part(_local(moment, _zone(zone)))
 
 
 def part_of_duration(name: str) -> Callable[[Duration], int]:

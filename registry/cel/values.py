@@ -27,10 +27,29 @@ class UInt(int):
     """A number without a sign."""
 
 
-class Timestamp(Struct, frozen=True, order=True):
-    """Nanoseconds since 1970 in UTC."""
+class Timestamp(Struct, frozen=True, eq=False):
+    """Nanoseconds since 1970 in UTC. The offset of its clock, in seconds, tells how it is shown, not when it is."""
 
     nanoseconds: int
+    offset: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Timestamp) and self.nanoseconds == other.nanoseconds
+
+    def __hash__(self) -> int:
+        return hash(self.nanoseconds)
+
+    def __lt__(self, other: "Timestamp") -> bool:
+        return self.nanoseconds < other.nanoseconds
+
+    def __le__(self, other: "Timestamp") -> bool:
+        return self.nanoseconds <= other.nanoseconds
+
+    def __gt__(self, other: "Timestamp") -> bool:
+        return self.nanoseconds > other.nanoseconds
+
+    def __ge__(self, other: "Timestamp") -> bool:
+        return self.nanoseconds >= other.nanoseconds
 
 
 class Duration(Struct, frozen=True, order=True):

@@ -63,6 +63,8 @@ class Compiler:
             return Compiled(rule, mistake=f"compilation failed: {exc}")
         if program.result != types.BOOL:
             return Compiled(rule, mistake="cel expression must evaluate to a bool")
+        if wrong := program.mistake():
+            return Compiled(rule, mistake=f"program instantiation failed: {wrong}")
         cost = estimates.most(program.checked, self._size_of)
         text = rule.get("messageExpression") or ""
         if not text:
@@ -77,6 +79,9 @@ class Compiler:
             return Compiled(rule.rule, rule.program, message_mistake=why, cost=rule.cost)
         if message.result != types.STRING:
             why = "messageExpression must evaluate to a string"
+            return Compiled(rule.rule, rule.program, message_mistake=why, cost=rule.cost)
+        if wrong := message.mistake():
+            why = f"messageExpression instantiation failed: {wrong}"
             return Compiled(rule.rule, rule.program, message_mistake=why, cost=rule.cost)
         cost = estimates.most(message.checked, self._size_of)
         return Compiled(rule.rule, rule.program, message=message, cost=rule.cost, message_cost=cost)

@@ -47,6 +47,8 @@ def validate(expression: str, path: str) -> list[FieldError]:
     if program.result not in (types.BOOL, types.ANY):
         why = f"must evaluate to bool or the unknown type, not {types.declared(program.result)}"
         return [field.invalid(path, expression, why)]
+    if wrong := program.mistake():
+        return [field.invalid(path, expression, f"program instantiation failed: {wrong}")]
     if estimates.most(program.checked, _size_of) > _MOST_COST:
         return [field.forbidden(path, "too complex, exceeds cost limit")]
     return []

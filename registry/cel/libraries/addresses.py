@@ -6,10 +6,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from registry import goaddresses
 from registry.cel.declarations import functions
 from registry.cel.environment import Library
 from registry.cel.types import opaque
 from registry.cel.values import EvaluationError, Opaque
+from registry.quoting import quote
 
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")
@@ -46,8 +48,8 @@ def _parse_ip(text: str) -> Address:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        why = f'ParseAddr("{text}"): unable to parse IP'
-        raise EvaluationError(f'IP Address "{text}" parse error during conversion from string: {why}') from None
+        why = goaddresses.address_mistake(text)
+        raise EvaluationError(f"IP Address {quote(text)} parse error during conversion from string: {why}") from None
     if "%" in text:
         raise EvaluationError(f'IP address "{text}" with zone value is not allowed')
     if _is_mapped(address):
@@ -62,8 +64,7 @@ def _parse_cidr(text: str) -> Block:
             raise ValueError(text)
         interface = ipaddress.ip_interface(text)
     except ValueError:
-        why = f"netip.ParsePrefix(\"{text}\"): no '/'" if not slash else f'netip.ParsePrefix("{text}"): invalid'
-        raise EvaluationError(f"{_NO_BLOCK}{_NO_BLOCK}{why}") from None
+        raise EvaluationError(f"{_NO_BLOCK}{_NO_BLOCK}{goaddresses.prefix_mistake(text)}") from None
     if _is_mapped(interface.ip):
         raise EvaluationError(f'{_NO_BLOCK}IPv4-mapped IPv6 address "{text}" is not allowed')
     return Block(interface)

@@ -57,9 +57,11 @@ def _written(value: Any, verb: str, precision: int) -> str:
 
 
 def _refused(what: str, kinds: str, value: Any) -> EvaluationError:
-    return EvaluationError(
-        f"error during formatting: {what} clause can only be used on {kinds}, was given {kind_of(value)}"
-    )
+    if what in ("binary", "hex"):
+        demand = f"only {kinds} can be formatted as {what}"
+    else:
+        demand = f"{what} clause can only be used on {kinds}"
+    return EvaluationError(f"error during formatting: {demand}, was given {kind_of(value)}")
 
 
 # %s, and what stands inside of lists and maps
