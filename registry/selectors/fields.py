@@ -23,7 +23,7 @@ def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
 
 def terms(text: str) -> list[tuple[str, Operator, str]]:
     """The words, operators and values of a selector for whatever kind. Raises BadRequest for what is none."""
-    found = [_split(term, text) for term in _terms(text) if term]
+    found = [_split(term, text) for term in sorted(_terms(text)) if term]
     return [(label, operator, value) for label, operator, value in found if label or value]
 
 
@@ -57,7 +57,7 @@ def _split(term: str, text: str) -> tuple[str, Operator, str]:
 
 
 def _unescape(value: str) -> str:
-    if "\\" not in value:
+    if "\\" not in value and "=" not in value:
         return value
     plain, position = [], 0
     while position < len(value):
@@ -67,6 +67,8 @@ def _unescape(value: str) -> str:
             char = value[position : position + 1]
             if char not in {"\\", ",", "="}:
                 raise BadRequest(f"invalid field selector: invalid escape sequence: \\{char}")
+        elif char == "=":
+            raise BadRequest(f"invalid field selector: unescaped character in value: {ord(char)}")
         plain.append(char)
         position += 1
     return "".join(plain)

@@ -34,7 +34,9 @@ def test_a_selector_is_read(text: str, name: str, operator: Operator, value: str
     [
         ("a", PODS, "invalid selector: 'a'; can't understand 'a'"),
         (r"metadata.name=\x", PODS, r"invalid field selector: invalid escape sequence: \x"),
+        ("metadata.name=a=b", PODS, "invalid field selector: unescaped character in value: 61"),
         ("spec.x=1", PODS, "field label not supported: spec.x"),
+        ("spec.z=1,spec.y=2", PODS, "field label not supported: spec.y"),
         ("x=1", MAPS, '"x" is not a known field selector: only "metadata.name", "metadata.namespace"'),
     ],
 )
