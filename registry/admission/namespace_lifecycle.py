@@ -5,6 +5,7 @@ common answer (it is there and active) costs no more than a look into the cache.
 """
 
 from registry import errors
+from registry.admission import refusals
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.errors import Cause
 from registry.generic.interpret import Operation as Reading
@@ -68,4 +69,4 @@ def _ending(attributes: Attributes) -> errors.Forbidden:
     name = attributes.namespace
     cause = Cause("NamespaceTerminating", f"namespace {name} is being terminated", "metadata.namespace")
     why = f"unable to create new content in namespace {name} because it is being terminated"
-    return errors.Forbidden(attributes.resource, attributes.name, why=why, causes=[cause])
+    return refusals.forbidden(attributes, why, causes=[cause])

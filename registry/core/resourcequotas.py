@@ -50,7 +50,7 @@ class ResourceQuotaStrategy(Strategy, frozen=True, kw_only=True):
         errors += _validate_spec(spec)
         scopes = spec.get("scopes")
         if set(scopes or ()) != set(old_spec.get("scopes") or ()):
-            errors.append(field.invalid("spec.scopes", scopes or None, object_meta.IMMUTABLE))
+            errors.append(field.invalid("spec.scopes", scopes, object_meta.IMMUTABLE))
         return errors
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:

@@ -12,6 +12,8 @@ from registry.core.nodes import NODES
 from registry.core.pods import PODS
 from registry.core.secrets import SECRETS
 from registry.core.serviceaccounts import SERVICEACCOUNTS
+from registry.generic.field_managers import field_managers
+from registry.generic.reviews import review
 from registry.kind import Kind
 from registry.names import GroupKind, GroupResource, GroupVersionKind
 from registry.options import CreateOptions
@@ -25,6 +27,7 @@ from storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"
 TOKENREQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
+_SUBRESOURCE = "token"
 
 _DEFAULT_SECONDS = 3600
 _LEAST_SECONDS = 600
@@ -41,6 +44,10 @@ class TokenREST:
         self._issuer: TokenIssuer = environment.issuer
         self._admission = environment.admission
         self._types = environment.types
+        requests = review(TOKENREQUEST.group, "tokenrequests", TOKENREQUEST.kind, is_namespaced=True)
+        self._manager = field_managers(requests, environment.types, environment.clock).of(
+            TOKENREQUEST.version, _SUBRESOURCE
+        )
         self._clock = environment.clock
         self._alive = Alive(environment.storage_for)
 
@@ -53,6 +60,8 @@ class TokenREST:
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         preparation.settle_namespace(obj, request, self.kind)
+        obj.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
+        self._manager.track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = self._attributes(request, obj, options, name=name)
         await self._admission.mutate(attributes)
         account = await self._account(request, obj, name)
@@ -91,10 +100,9 @@ class TokenREST:
 
     def _complete(self, obj: Object, account: Object, now: float) -> None:
         """Fill in, in place, what the request leaves to the server."""
-        metadata, spec = obj["metadata"], obj.setdefault("spec", {})
+        metadata, spec = obj["metadata"], obj["spec"]
         metadata |= {part: account["metadata"][part] for part in ("name", "namespace", "uid")}
         metadata["creationTimestamp"] = timestamp(now)
-        spec.setdefault("expirationSeconds", _DEFAULT_SECONDS)
         spec["audiences"] = spec.get("audiences") or list(self._issuer.own_audiences)
         obj.pop("status", None)
 
@@ -104,26 +112,28 @@ class TokenREST:
         asked = obj["spec"].get("boundObjectRef")
         if asked is None:
             return Bound(namespace=namespace, account=me)
-        found = await self._referred(asked, namespace)
+        found = await self._referred(asked, namespace, me.name)
         if found.kind is SECRETS:
             return Bound(namespace=namespace, account=me, secret=_reference(found.obj))
         if found.kind is NODES:
             return Bound(namespace=namespace, account=me, node=_reference(found.obj))
-        if objects.get(found.obj, "spec.serviceAccountName", "") != me.name:
-            raise errors.BadRequest(
-                f"cannot bind token for serviceaccount {quote(me.name)} to pod running with different "
-                "serviceaccount name."
-            )
         node = await self._node_of(found.obj)
         return Bound(namespace=namespace, account=me, pod=_reference(found.obj), node=node)
 
-    async def _referred(self, asked: Mapping[str, Any], namespace: str) -> "_Referred":
+    async def _referred(self, asked: Mapping[str, Any], namespace: str, account: str) -> "_Referred":
         api_version, name = asked.get("apiVersion", ""), asked.get("kind", "")
-        group, _, version = api_version.rpartition("/")
+        group, _, version = api_version.rpartition("/") if api_version.count("/") < 2 else ("", "", "")
         kind = None if group else _BINDABLE.get(name)
         if kind is None:
             raise errors.BadRequest(f"cannot bind token to object of type {group}/{version}, Kind={name}")
-        obj = (await self._find(kind, namespace if kind.is_namespaced else "", asked.get("name", ""))).obj
+        if not asked.get("name"):
+            raise errors.BadRequest("Name parameter required.")
+        obj = (await self._find(kind, namespace if kind.is_namespaced else "", asked["name"])).obj
+        if kind is PODS and objects.get(obj, "spec.serviceAccountName", "") != account:
+            raise errors.BadRequest(
+                f"cannot bind token for serviceaccount {quote(account)} to pod running with different "
+                "serviceaccount name."
+            )
         if (given := asked.get("uid", "")) and given != obj["metadata"]["uid"]:
             why = (
                 f"the UID in the bound object reference ({given}) does not match the UID in record. "
@@ -159,7 +169,7 @@ class TokenREST:
             resource=SERVICEACCOUNTS.resource,
             version=request.version,
             kind=TOKENREQUEST,
-            subresource="token",
+            subresource=_SUBRESOURCE,
             namespace=request.namespace,
             name=name,
             obj=obj,

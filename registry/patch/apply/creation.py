@@ -117,16 +117,18 @@ class _Compiler:
         """The walk over a value in the place of one that is printed in any case."""
         maps, lists = shape.maps, shape.lists
         if maps is not None and lists is None and not maps.is_atomic:
-            return self._members_besides(maps, empty or {})
+            return self._members_besides(maps, empty)
         if lists is not None and maps is None and not lists.is_atomic:
             walk_elements = self._elements(lists)
             return lambda value: walk_elements(value) if value and type(value) is list else _leaf_besides(value, empty)
         return lambda value: _leaf_besides(value, empty)
 
-    def _members_besides(self, part: Maps, empty: Mapping[str, Any]) -> Walk:
+    def _members_besides(self, part: Maps, empty: Mapping[str, Any] | None) -> Walk:
+        printed = empty or {}
+
         def walk_of(name: str) -> Walk | None:
             shape = part.member(name)
-            return self.besides(shape, empty[name]) if name in empty else self.whole(shape)
+            return self.besides(shape, printed[name]) if name in printed else self.whole(shape)
 
         plans = _Plans(walk_of)
 
