@@ -4,13 +4,13 @@ A dry run walks the same road as a write (existence, preconditions, update funct
 present state, and shows what would have been written, under the revision of what it would have replaced.
 
 Must hold: a dry run changes nothing and takes no revision; what the real write would refuse for its content, it
-refuses too.
+refuses too, but for a resourceVersion on what is to be created, which it shows: clients try copies of what they have.
 """
 
 from collections.abc import Awaitable
 
 from storage import codec, preconditions, versioner
-from storage.errors import KeyExists, KeyNotFound, RevisionSet
+from storage.errors import KeyExists, KeyNotFound
 from storage.interface import (
     ListOptions,
     ListResult,
@@ -42,8 +42,6 @@ class DryRunnableStorage:
     async def create(self, key: str, obj: Object, *, ttl: int = 0, dry_run: bool = False) -> StoredObject:
         if not dry_run:
             return await self._storage.create(key, obj, ttl=ttl)
-        if obj["metadata"].get("resourceVersion"):
-            raise RevisionSet(versioner.SET_ON_CREATE)
         present = await self._present(key)
         if present is not None:
             raise KeyExists(key, present.revision)

@@ -7,7 +7,7 @@ import pytest
 from storage.clock import ManualClock
 from storage.codec import MSGPACK
 from storage.dry_run import DryRunnableStorage
-from storage.errors import InvalidOptions, KeyExists, KeyNotFound, NotStorable, PreconditionFailed
+from storage.errors import KeyExists, KeyNotFound, NotStorable, PreconditionFailed
 from storage.interface import ListOptions, Preconditions, Update
 from storage.kv.memory import MemoryKV
 from storage.lease_manager import LeaseManager
@@ -61,14 +61,20 @@ async def test_a_creation_shows_the_object_without_a_resource_version(
 
 
 async def test_a_creation_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: Store) -> None:
-    created = await create(store, "a")
+    await create(store, "a")
 
     with pytest.raises(KeyExists):
         await storage.create("default/a", widget("a"), dry_run=True)
-    with pytest.raises(InvalidOptions):
-        await storage.create("default/b", created.decode(), dry_run=True)
     with pytest.raises(NotStorable):
         await storage.create("default/b", widget("b", color=b"bytes"), dry_run=True)
+
+
+async def test_a_creation_shows_the_resource_version_that_a_copy_has(storage: DryRunnableStorage, store: Store) -> None:
+    created = await create(store, "a")
+
+    shown = await storage.create("default/b", created.decode(), dry_run=True)
+
+    assert shown.decode()["metadata"]["resourceVersion"] == str(created.revision)
 
 
 async def test_an_update_shows_the_result_under_the_present_revision(
