@@ -104,7 +104,7 @@ def routes(parts: Parts) -> Routes:
     oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
     exact = {
         **checks,
-        **discovery.handlers(parts.served, parts.gateway.versions),
+        **discovery.handlers(parts.served, parts.gateway.versions, parts.monitoring.discoveries.of()),
         **documents.exact,
         **metrics.handlers(parts.monitoring),
         **oidc_documents.exact(),

@@ -201,7 +201,8 @@ async def _parts(
     may = access.open_access(settings, pki, storage.storage_for, clock, out=out, measures=monitoring.measures)
     config = registry_config.config_of(settings)
     credentials = webhook_credentials.load(config.admission_configuration)
-    call_webhook = WebhookClient(address_finder(storage.storage_for), clock.patience, credentials=credentials)
+    find_address = address_finder(storage.storage_for)
+    call_webhook = WebhookClient(find_address, clock.patience, credentials=credentials, metrics=monitoring.outgoing)
     stack.push_async_callback(call_webhook.close)
     foundation = Foundation(
         storage_for=storage.storage_for,

@@ -19,7 +19,8 @@ from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from apiserver import bundles, webhook_answers, webhook_files, webhook_words
-from apiserver.posting import Message, Poster
+from apiserver.metrics.outgoing import OutgoingMetrics
+from apiserver.posting import Answer, Message, Poster
 from apiserver.webhook_credentials import Credential, Credentials
 from registry.quoting import quote
 from registry.webhook_calls import Unusable, WebhookFailed
@@ -57,10 +58,17 @@ class WebhookClient:
     """The connections of one server to its webhooks, by what it shows them on behalf of its plugins."""
 
     def __init__(
-        self, address_of: ServiceAddress, clock: Clock, *, credentials: Mapping[str, Credentials] = _NONE
+        self,
+        address_of: ServiceAddress,
+        clock: Clock,
+        *,
+        credentials: Mapping[str, Credentials] = _NONE,
+        metrics: OutgoingMetrics | None = None,
     ) -> None:
         self._address_of = address_of
+        self._clock = clock
         self._credentials = credentials
+        self._metrics = metrics or OutgoingMetrics()
         self._to_services = Poster(clock, _Services(address_of))
         self._to_others = Poster(clock)
 
@@ -79,7 +87,19 @@ class WebhookClient:
             await self._check_service(shown, client["service"], target.port)
         message = Message(shown, trust, orjson.dumps(body), {**_HEADERS, **_told(shown, credential)})
         poster = self._to_services if target.is_service else self._to_others
-        return webhook_answers.read(await poster.post(message, seconds=seconds))
+        return webhook_answers.read(await self._posted(poster, message, seconds, f"{target.host}:{target.port}"))
+
+    async def _posted(self, poster: Poster, message: Message, seconds: float, host: str) -> Answer:
+        began, sent = self._clock.monotonic(), len(message.data)
+        try:
+            answer = await poster.post(message, seconds=seconds)
+        except WebhookFailed:
+            self._metrics.failed(host, self._clock.monotonic() - began, sent=sent)
+            raise
+        self._metrics.answered(
+            host, answer.status, self._clock.monotonic() - began, sent=sent, received=len(answer.body)
+        )
+        return answer
 
     async def _check_service(self, shown: str, service: Mapping[str, Any], port: int) -> None:
         """A service that is not there is told as such, not as a name that nobody knows."""

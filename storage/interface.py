@@ -45,12 +45,17 @@ class ListOptions(Struct, frozen=True, kw_only=True):
 
 
 class ListResult(Struct, frozen=True):
-    """`remaining` is known only for lists that select everything and were cut by their limit."""
+    """`remaining` is known only for lists that select everything and were cut by their limit.
+
+    fetched, examined: how many objects were read from the store for it, and how many of them looked at.
+    """
 
     items: Sequence[StoredObject]
     revision: int
     continue_token: str = ""
     remaining: int | None = None
+    fetched: int = 0
+    examined: int = 0
 
 
 class WatchOptions(Struct, frozen=True, kw_only=True):

@@ -85,7 +85,8 @@ class Listing:
         items: list[StoredObject] = []
         if found.record is not None:
             await self._select([found.record], options, items)
-        return ListResult(items, revision or found.revision)
+        found_any = int(found.record is not None)
+        return ListResult(items, revision or found.revision, fetched=found_any, examined=found_any)
 
     async def _paged(self, key: str, options: ListOptions) -> ListResult:
         base, end = self._records.range_of(key, recursive=True)
@@ -102,19 +103,20 @@ class Listing:
     async def _fill(self, position: _Position, base: bytes, options: ListOptions) -> ListResult:
         """Fetch pages until the limit is reached or nothing is left."""
         items: list[StoredObject] = []
+        fetched = examined = 0
         while True:
             page = await self._next_page(position)
             _check_not_older(options, position.revision)
             seen = await self._select(page.records, options, items)
+            fetched, examined = fetched + len(page.records), examined + seen
             remaining = page.count - seen
             if not remaining:
-                return ListResult(items, position.revision)
+                return ListResult(items, position.revision, fetched=fetched, examined=examined)
             if _is_full(items, options):
                 last = _below(base, page.records[seen - 1].key)
                 token = continue_token.after(last, position.revision)
-                return ListResult(
-                    items, position.revision, token, remaining if options.predicate.is_everything else None
-                )
+                known = remaining if options.predicate.is_everything else None
+                return ListResult(items, position.revision, token, known, fetched=fetched, examined=examined)
             position.page = max(position.page, min(2 * position.page, MAX_PAGE))
 
     async def _next_page(self, position: _Position) -> RangeResult:

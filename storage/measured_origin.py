@@ -10,6 +10,7 @@ from typing import Any
 
 from storage import measures
 from storage.clock import Clock
+from storage.errors import Corrupt
 from storage.interface import (
     ListOptions,
     ListResult,
@@ -40,19 +41,37 @@ class Latencies:
         self._returned = measures.counter(
             "apiserver_storage_list_returned_objects_total", "Objects in lists of storage.", labels=_RESOURCE
         )
+        self._fetched = measures.counter(
+            "apiserver_storage_list_fetched_objects_total", "Objects read from storage for lists.", labels=_RESOURCE
+        )
+        self._examined = measures.counter(
+            "apiserver_storage_list_evaluated_objects_total",
+            "Objects that were looked at for lists of storage.",
+            labels=_RESOURCE,
+        )
+        self._undecodable = measures.counter(
+            "apiserver_storage_decode_errors_total", "Stored objects that could not be read.", labels=_RESOURCE
+        )
         self._durations = measures.histogram(
             "etcd_request_duration_seconds", "How long requests to storage took.", labels=_LABELS, bounds=_BOUNDS
         )
 
     def families(self) -> Iterable[AnyFamily]:
         """Everything that is recorded here."""
-        return self._requests, self._durations, self._lists, self._returned
+        yield from (self._requests, self._durations, self._lists, self._returned, self._fetched, self._examined)
+        yield self._undecodable
 
-    def listed(self, resource: Resource, objects: int) -> None:
-        """A list has brought so many objects."""
+    def listed(self, resource: Resource, listed: ListResult) -> None:
+        """There was a list."""
         labels = resource.group, resource.resource
         self._lists.of(*labels).add()
-        self._returned.of(*labels).add(objects)
+        self._returned.of(*labels).add(len(listed.items))
+        self._fetched.of(*labels).add(listed.fetched)
+        self._examined.of(*labels).add(listed.examined)
+
+    def undecodable(self, resource: Resource) -> None:
+        """What is stored could not be read."""
+        self._undecodable.of(resource.group, resource.resource).add()
 
     def record(self, resource: Resource, operation: str, seconds: float) -> None:
         """A request is over."""
@@ -85,7 +104,7 @@ class MeasuredOrigin:
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         with self._timed("list"):
             listed = await self._origin.get_list(key, options)
-        self._latencies.listed(self._resource, len(listed.items))
+        self._latencies.listed(self._resource, listed)
         return listed
 
     async def guaranteed_update(
@@ -147,5 +166,8 @@ class MeasuredOrigin:
         began = self._clock.monotonic()
         try:
             yield
+        except Corrupt:
+            self._latencies.undecodable(self._resource)
+            raise
         finally:
             self._latencies.record(self._resource, operation, self._clock.monotonic() - began)

@@ -23,6 +23,7 @@ from apiserver.handlers.served import Groups, Served, ServedPaths
 from apiserver.negotiation import Target
 from registry import errors
 from registry.schema import builtin
+from storage.measures import Counter
 
 _AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -68,15 +69,18 @@ class _Told:
         return remote_groups.merged(_groups(own), self._remote.by_version.values())
 
 
-def handlers(served: ServedPaths, remote: RemoteVersions) -> Mapping[str, Handler]:
-    """The handlers of the roots and of the core group, each with and without a slash at its end."""
+def handlers(served: ServedPaths, remote: RemoteVersions, made: Counter) -> Mapping[str, Handler]:
+    """The handlers of the roots and of the core group, each with and without a slash at its end.
+
+    made: counts how often the document of all groups is made.
+    """
     core = _groups({name: versions for name, versions in served.fixed_groups.items() if not name})
     told = _Told(served, remote)
     others = _Current(told, told.groups)
     group_list = others.then(documents.api_group_list)
     paths = {
-        "/api": _restful(_root(_Current(told, lambda: core), documents.api_versions)),
-        "/apis": _root(others, lambda _address: group_list.get()),
+        "/api": _restful(_root(_Current(told, lambda: core), documents.api_versions, Counter())),
+        "/apis": _root(others, lambda _address: group_list.get(), made),
     }
     for group in core:
         paths |= _handlers_of(group)
@@ -138,8 +142,12 @@ def _plain(make: Callable[[], Document]) -> Handler:
     return handle
 
 
-def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document]) -> Handler:
-    aggregated = groups.then(documents.discovery_list)
+def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document], made: Counter) -> Handler:
+    def aggregate(of: Sequence[Group]) -> Document:
+        made.add()
+        return documents.discovery_list(of)
+
+    aggregated = groups.then(aggregate)
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         accept = request.headers.get(hdrs.ACCEPT, "")

@@ -5,7 +5,7 @@ anew; what only some servers are asked for is imported when it is.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from aiohttp import hdrs, web
 
@@ -13,6 +13,7 @@ from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from apiserver.endpoints import exposition
 from apiserver.endpoints.contents import takes_gzip
+from apiserver.metrics import registry
 from apiserver.metrics.monitoring import Monitoring
 from storage.measures import AnyFamily, Kind
 
@@ -22,7 +23,7 @@ _GZIP_WINDOW = 31
 def handlers(monitoring: Monitoring) -> Mapping[str, Handler]:
     """The handlers of both paths."""
     return {
-        "/metrics": _handler(monitoring.measures.families, _process),
+        "/metrics": _handler(lambda: _all(monitoring), _process),
         "/metrics/slis": _handler(monitoring.health.families, str),
     }
 
@@ -43,6 +44,11 @@ def _handler(families: Callable[[], Iterable[AnyFamily]], more: Callable[[], str
         return response
 
     return handle
+
+
+def _all(monitoring: Monitoring) -> Sequence[AnyFamily]:
+    found = list(monitoring.measures.families())
+    return [*found, *registry.of(found)]
 
 
 def _process() -> str:

@@ -3,8 +3,10 @@
 from apiserver.metrics.access import AccessMetrics
 from apiserver.metrics.audit import AuditMetrics
 from apiserver.metrics.health import HealthMetrics
+from apiserver.metrics.outgoing import OutgoingMetrics
 from registry.admission.chain import AdmissionMetrics
 from registry.core.allocation.metrics import AllocationMetrics
+from storage import measures
 from storage.measured_origin import Latencies
 from storage.measures import Measures
 
@@ -18,8 +20,13 @@ class Monitoring:
         self.allocation = AllocationMetrics()
         self.audit = AuditMetrics()
         self.latencies = Latencies()
+        self.outgoing = OutgoingMetrics()
         self.health = HealthMetrics()
         """Told at a path of their own."""
+        self.discoveries = measures.counter(
+            "aggregator_discovery_aggregation_count_total", "Times that the document of all groups was made."
+        )
         self.measures = Measures()
-        for recorded in (self.access, self.admission, self.allocation, self.audit, self.latencies):
+        self.measures.ask(lambda: [self.discoveries])
+        for recorded in (self.access, self.admission, self.allocation, self.audit, self.latencies, self.outgoing):
             self.measures.ask(recorded.families)

@@ -40,6 +40,8 @@ _OF_CACHES = (
         "events_applied",
         stability=Stability.BETA,
     ),
+    _Told("apiserver_init_events_total", "Objects that watches have begun with.", "watches.initial_events"),
+    _Told("etcd_bookmark_total", "Times that storage has told how far it is.", "reflector.bookmarks"),
     _Told(
         "apiserver_terminated_watchers_total",
         "Watchers that were ended because they were slow.",

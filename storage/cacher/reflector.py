@@ -58,6 +58,7 @@ class Reflector:
         self._lists = 0
         self._watches = 0
         self._refused_lists = 0
+        self._bookmarks = 0
         self.is_following = False
 
     async def run(self) -> None:
@@ -84,6 +85,7 @@ class Reflector:
             "relists": max(self._lists - 1, 0),
             "refused_lists": self._refused_lists,
             "watches": self._watches,
+            "bookmarks": self._bookmarks,
         }
 
     async def _follow(self) -> None:
@@ -137,6 +139,7 @@ class Reflector:
             self._cache.apply(events)
         elif self._origin.has_reliable_progress:
             self._cache.apply(events)
+            self._bookmarks += 1
             self._on_bookmark()
 
     def _note(self, reason: StorageError) -> None:

@@ -45,6 +45,7 @@ class Watches:
         self._bookmarks = bookmarks
         self._clock = clock
         self._tasks = tasks
+        self._initial_events = 0
 
     async def start(self, scope: str, key: str, *, options: WatchOptions, sink: WatchSink) -> CacheWatcher:
         """Begin to deliver. Raises Expired and whatever else is wrong from the start."""
@@ -55,12 +56,22 @@ class Watches:
             watcher.feeding = self._tasks.spawn(self._begin_later(watcher, key, options), name="await state")
             return watcher
         if options.send_initial_events or not version:
-            watcher.show_first(*await self._state(watcher, key, options))
+            self._show(watcher, await self._state(watcher, key, options))
         self._begin(watcher)
         return watcher
 
     def statistics(self) -> Mapping[str, int]:
-        return {**self._fanout.statistics(), **self._feeder.statistics(), **self._bookmarks.statistics()}
+        return {
+            "initial_events": self._initial_events,
+            **self._fanout.statistics(),
+            **self._feeder.statistics(),
+            **self._bookmarks.statistics(),
+        }
+
+    def _show(self, watcher: CacheWatcher, state: tuple[Sequence[StoredObject], int]) -> None:
+        objects, revision = state
+        self._initial_events += len(objects)
+        watcher.show_first(objects, revision)
 
     def _stop(self, watcher: CacheWatcher) -> None:
         self._fanout.end(watcher, None)
@@ -78,7 +89,7 @@ class Watches:
                     state = await self._state(watcher, key, options)
                 except FutureRevision:
                     await self._clock.sleep(FUTURE_CHECK_SECONDS)
-            watcher.show_first(*state)
+            self._show(watcher, state)
             self._begin(watcher)
         except StorageError as exc:
             self._fanout.end(watcher, exc)

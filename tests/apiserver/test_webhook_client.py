@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
 
+from apiserver.metrics.outgoing import OutgoingMetrics
 from apiserver.webhook_client import ServiceAddress, WebhookClient
 from apiserver.webhook_credentials import Credential, Credentials
 from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
 from storage.clock import SystemClock
+from storage.measures import Counter, Histogram
 from tests.apiserver.webhook_servers import trusted, webhook
 from tests.storage.kv.certificates import Authority
 
@@ -260,3 +263,26 @@ async def test_a_webhook_may_want_a_certificate(authority: Authority) -> None:
         await known.close()
 
     assert found == {}
+
+
+async def test_calls_are_recorded_by_where_they_go_and_how_they_end(authority: Authority) -> None:
+    metrics = OutgoingMetrics()
+
+    async def answer(_request: web.Request) -> web.Response:
+        return web.json_response({})
+
+    async with webhook(authority, answer) as url:
+        client = WebhookClient(nowhere, SystemClock(), metrics=metrics)
+        await client({"url": url, "caBundle": trusted(authority)}, {}, seconds=5)
+    with pytest.raises(WebhookFailed):
+        await client({"url": url, "caBundle": trusted(authority)}, {}, seconds=5)
+    await client.close()
+
+    requests, _, sent, received = metrics.families()
+    host = urlsplit(url).netloc
+    assert {labels: series.value for labels, series in requests.series.items() if isinstance(series, Counter)} == {
+        ("200", host, "POST"): 1,
+        ("<error>", host, "POST"): 1,
+    }
+    assert [series.total for series in sent.series.values() if isinstance(series, Histogram)] == [2]
+    assert [series.total for series in received.series.values() if isinstance(series, Histogram)] == [1]

@@ -5,7 +5,8 @@ from storage.errors import KeyNotFound
 from storage.factory import StorageConfig, StorageFactory
 from storage.interface import ListOptions, Resource
 from storage.measured_origin import Latencies
-from storage.measures import Histogram
+from storage.measures import Counter, Histogram
+from storage.selection import Operator, Requirement, SelectionPredicate
 
 PODS = Resource(group="", resource="pods", namespaced=True)
 EVENTS = Resource(group="", resource="events", namespaced=True)
@@ -31,6 +32,25 @@ async def test_requests_to_a_store_are_recorded_even_if_they_fail() -> None:
         ("", "list", "events"): 1,
         ("", "get", "events"): 1,
     }
+
+
+async def test_lists_are_recorded_by_what_they_read_and_looked_at() -> None:
+    latencies = Latencies()
+    only_b = SelectionPredicate(fields=(Requirement("metadata.name", Operator.IN, frozenset({"b"})),))
+
+    async with StorageFactory(StorageConfig(), clock=ManualClock(), latencies=latencies) as factory:
+        storage = factory.storage_for(EVENTS)
+        for name in "abc":
+            await storage.create(f"default/{name}", {"metadata": {"name": name, "namespace": "default"}})
+        await storage.get_list("default/", ListOptions(predicate=only_b, limit=1))
+
+    told = {
+        family.name: [series.value for series in family.series.values() if isinstance(series, Counter)]
+        for family in latencies.families()
+    }
+    assert told["apiserver_storage_list_returned_objects_total"] == [1]
+    assert told["apiserver_storage_list_fetched_objects_total"] == [3]
+    assert told["apiserver_storage_list_evaluated_objects_total"] == [2]
 
 
 async def test_what_a_cache_answers_is_no_request_to_the_store() -> None:

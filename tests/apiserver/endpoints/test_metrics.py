@@ -111,3 +111,16 @@ async def test_health_checks_are_counted(tmp_path: Path) -> None:
 
     assert found.value("kubernetes_healthcheck", name="ping", type="livez") == 1
     assert found.value("kubernetes_healthchecks_total", name="ping", type="livez", status="success") == 1
+
+
+async def test_metrics_tell_of_lists_watches_and_themselves(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        await get(server, "/apis", Accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+        found = Scraped(await get(server, "/metrics"))
+
+    assert found.value("aggregator_discovery_aggregation_count_total") == 1
+    fetched = found.value("apiserver_storage_list_fetched_objects_total")
+    assert fetched == found.value("apiserver_storage_list_evaluated_objects_total") > 0
+    assert found.value("registered_metrics_total", stability_level="STABLE") > 5
+    assert found.value("hidden_metrics_total") == 0
+    assert {"apiserver_init_events_total", "etcd_bookmark_total"} <= found.names

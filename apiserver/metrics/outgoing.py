@@ -1,0 +1,60 @@
+"""What is recorded of calls of webhooks as requests to others: how many, how long, how big, by where they go."""
+
+from collections.abc import Iterable
+
+from storage import measures
+from storage.measures import AnyFamily
+
+_SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
+_BYTES = (64, 256, 512, *(4.0**power for power in range(5, 13)))
+_BY_HOST = ("host", "verb")
+_METHOD = "POST"
+_FAILED = "<error>"
+"""For the code, where there is no answer."""
+
+
+class OutgoingMetrics:
+    """Of one server."""
+
+    def __init__(self) -> None:
+        self._requests = measures.counter(
+            "rest_client_requests_total",
+            "Requests to others, by code, method and host.",
+            labels=("code", "host", "method"),
+        )
+        self._seconds = measures.histogram(
+            "rest_client_request_duration_seconds",
+            "How long requests to others took, by verb and host.",
+            labels=_BY_HOST,
+            bounds=_SECONDS,
+        )
+        self._sent = measures.histogram(
+            "rest_client_request_size_bytes",
+            "Sizes of requests to others, by verb and host.",
+            labels=_BY_HOST,
+            bounds=_BYTES,
+        )
+        self._received = measures.histogram(
+            "rest_client_response_size_bytes",
+            "Sizes of the answers of others, by verb and host.",
+            labels=_BY_HOST,
+            bounds=_BYTES,
+        )
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        return self._requests, self._seconds, self._sent, self._received
+
+    def answered(self, host: str, code: int, seconds: float, *, sent: int, received: int) -> None:
+        """There was an answer."""
+        self._posted(host, str(code), seconds, sent=sent)
+        self._received.of(host, _METHOD).observe(received)
+
+    def failed(self, host: str, seconds: float, *, sent: int) -> None:
+        """There was none."""
+        self._posted(host, _FAILED, seconds, sent=sent)
+
+    def _posted(self, host: str, code: str, seconds: float, *, sent: int) -> None:
+        self._requests.of(code, host, _METHOD).add()
+        self._seconds.of(host, _METHOD).observe(seconds)
+        self._sent.of(host, _METHOD).observe(sent)
