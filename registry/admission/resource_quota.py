@@ -92,6 +92,8 @@ class ResourceQuota(Plugin):
         await self._charge_all(concerned, evaluator, attributes)
 
     async def _charge_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
+        if len(quotas) > 1:
+            await self._ask_all(quotas, evaluator, attributes)
         charged: list[tuple[str, Amounts]] = []
         try:
             for quota in quotas:
@@ -101,6 +103,15 @@ class ResourceQuota(Plugin):
             for known, returned in charged:
                 await self._give_back(known, returned)
             raise
+
+    async def _ask_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
+        """Hear what a quota has against a write before another one is charged for it and everybody sees that."""
+        for quota in quotas:
+            try:
+                stored = await interpreted(self._quotas.get(quota), Reading(RESOURCEQUOTAS.resource, "get", quota))
+            except errors.NotFound:
+                continue
+            charging.charge(stored.decode(), evaluator, attributes, now=self._clock.now())
 
     async def _charge(self, quota: str, evaluator: Evaluator, attributes: Attributes) -> Amounts:
         """Take what the write needs, and say what it was."""
