@@ -40,7 +40,6 @@ def wipe_system_fields(metadata: dict[str, Any]) -> None:
 def fill_system_fields(obj: Object, *, now: float) -> None:
     """Give a new object its uid and creation time; what a client says of them does not count."""
     metadata = obj["metadata"]
-    wipe_system_fields(metadata)
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = timestamp(now)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from apiserver.handlers import contents, decoding
 from apiserver.handlers.served import Served
 from registry import gotext
-from registry.errors import Invalid
+from registry.errors import Invalid, StatusError
 from registry.names import GroupKind, GroupVersionKind
 from registry.quoting import quote
 from registry.schema import Decoded, DecodeError, UnknownKind
@@ -60,15 +60,19 @@ def from_json(text: bytes, served: Served[Any], report: Report) -> Decoded:
 
 
 def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Decoded:
-    """The hub object of what a strategic merge patch has made; errors show the patch. Raises Invalid."""
+    """The hub object of what a strategic merge patch has made; errors show the patch. Raises Invalid, StatusError."""
 
     def shown() -> str:
         return gotext.value_text(patch)
 
     try:
-        decoded = decoding.hub_of(served.type.convert(value), served)
+        converted = served.type.convert(value)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
+    try:
+        decoded = decoding.hub_of(converted, served)
+    except DecodeError as exc:
+        raise StatusError(exc.message) from exc
     report.tell(decoded.strict_errors, shown)
     return decoded
 

@@ -204,6 +204,15 @@ async def test_an_error_in_a_strategic_merge_quotes_the_patch(client: Client) ->
     assert message(answer) == (422, expected)
 
 
+async def test_what_a_strategic_merge_makes_and_no_version_can_show_is_told_without_the_patch(client: Client) -> None:
+    rollback = {"metadata": {"annotations": {"deprecated.deployment.rollback.to": "x"}}}
+
+    answer = await client.patch(rollback, STRATEGIC, DEPLOYMENT)
+
+    why = 'failed to parse annotation[deprecated.deployment.rollback.to]=x as int64: strconv.ParseInt: parsing "x"'
+    assert message(answer) == (500, f"{why}: invalid syntax")
+
+
 @pytest.mark.parametrize(
     ("type_members", "found"),
     [

@@ -142,10 +142,11 @@ async def test_an_update_of_a_missing_object_is_refused() -> None:
 
 async def test_an_update_creates_where_the_kind_allows_it() -> None:
     async with widgets(Strategy(allows_create_on_update=True)) as store:
-        stored = await put(store, {"metadata": {"name": "a"}})
+        stored = await put(store, {"metadata": {"name": "a", "deletionGracePeriodSeconds": 30}})
 
         assert (await store.get(REQUEST, "a")).revision == stored.revision
     assert stored.decode()["metadata"]["uid"]
+    assert stored.decode()["metadata"]["deletionGracePeriodSeconds"] == 30
 
 
 async def test_a_dry_update_shows_the_change_and_keeps_the_object() -> None:
