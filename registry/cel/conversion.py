@@ -5,14 +5,15 @@ Pure. Must hold: what needs no conversion is handed over as it is, not copied; n
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from registry.cel import names, times
 from registry.cel.schema_types import Schema, with_type_and_metadata
-from registry.cel.values import EvaluationError, UnorderedList
+from registry.cel.values import SECOND, Duration, EvaluationError, UnorderedList
 
 Convert = Callable[[Any], Any]
 
@@ -52,10 +53,42 @@ def _date(value: Any) -> Any:
 
 
 def _duration(value: Any) -> Any:
-    return _parsed(value, times.parse_duration, "duration")
+    return _parsed(value, lambda text: times.parse_duration(text) or _spoken(text), "duration")
+
+
+def _spoken(text: str) -> Duration | None:
+    """A duration in words: `1 day`."""
+    factors = [
+        (int(number), factor)
+        for number, unit in _SPOKEN_PART.findall(text)
+        for words, factor in _SPOKEN_UNITS
+        if unit.lower() in words or unit.lower().startswith(words[-1])
+    ]
+    return Duration(sum(number * factor for number, factor in factors)) if factors else None
+
+
+_SPOKEN_PART = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_SPOKEN_UNITS: Sequence[tuple[tuple[str, ...], int]] = (
+    (("ns", "nano"), 1),
+    (("us", "µs", "micro"), 10**3),
+    (("ms", "milli"), 10**6),
+    (("s", "sec"), SECOND),
+    (("m", "min"), 60 * SECOND),
+    (("h", "hr", "hour"), 3600 * SECOND),
+    (("d", "day"), 24 * 3600 * SECOND),
+    (("w", "wk", "week"), 7 * 24 * 3600 * SECOND),
+)
+"""The last word of each may have an end."""
+
+
+def _check_text(value: Any) -> None:
+    """A schema with a format lets lists pass."""
+    if isinstance(value, list):
+        raise EvaluationError("invalid data, expected string, got []interface {}")
 
 
 def _parsed(value: Any, parse: Callable[[str], Any], what: str) -> Any:
+    _check_text(value)
     if not isinstance(value, str):
         return value
     found = parse(value)
@@ -65,8 +98,14 @@ def _parsed(value: Any, parse: Callable[[str], Any], what: str) -> Any:
 
 
 def _bytes(value: Any) -> Any:
+    _check_text(value)
     if not isinstance(value, str):
         return value
+    wrong = next((index for index, char in enumerate(value) if char in "+/"), None)
+    if wrong is not None:
+        # The format takes the usual alphabet, the conversion that of URLs.
+        why = f"illegal base64 data at input byte {wrong}"
+        raise EvaluationError(f"Invalid byte formatted string {value}: {why}")
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error as exc:

@@ -51,7 +51,7 @@ def _validate_list(value: list[Any], schema: Schema, path: str) -> list[FieldErr
     found: list[FieldError] = []
     match schema.get("x-kubernetes-list-type"):
         case "set":
-            found += [field.duplicate(f"{path}[{index}]", value[index]) for index in _repeated(value)]
+            found += [field.duplicate(f"{path}[{index}]", _in_order(value[index])) for index in _repeated(value)]
         case "map":
             found += _validate_map(value, schema.get("x-kubernetes-list-map-keys") or (), path)
     below = members.of_items(schema)
@@ -68,7 +68,12 @@ def _validate_map(value: list[Any], names: Sequence[str], path: str) -> list[Fie
             wrong = "must be an object for an array of list-type map"
             return [field.invalid(f"{path}[{index}]", item, wrong)]
     keys = [{name: item[name] for name in names if name in item} if item else {} for item in value]
-    return [field.duplicate(f"{path}[{index}]", keys[index]) for index in _repeated(keys)]
+    return [field.duplicate(f"{path}[{index}]", _in_order(keys[index])) for index in _repeated(keys)]
+
+
+def _in_order(value: Any) -> Any:
+    """A value as errors show it: with the keys of maps in their order."""
+    return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
 def _repeated(values: Sequence[Any]) -> list[int]:

@@ -32,6 +32,7 @@ class Plan(Struct, frozen=True):
 
     types: tuple[str, ...]
     form: str
+    form_name: str
     is_nullable: bool
     combines: bool
     allowed: Allowed | None
@@ -48,6 +49,7 @@ class Plan(Struct, frozen=True):
         return cls(
             types,
             formats.known(schema.get("format") or "", types[0] if len(types) == 1 else ""),
+            schema.get("format") or "",
             bool(schema.get("nullable")),
             any(schema.get(word) is not None for word in ("anyOf", "oneOf", "allOf", "not")),
             Allowed(schema["enum"]) if schema.get("enum") else None,
@@ -172,7 +174,7 @@ class Validation:
         is_number = "number" in types or "integer" in types
         fits = found in types or (found == "integer" and "number" in types)
         if form and not is_text and not fits and found_form != form:
-            self.type_invalid(result, name, found_form, form)
+            self.type_invalid(result, name, found_form, plan.form_name)
             return False
         if form and is_text and not is_number:
             return True

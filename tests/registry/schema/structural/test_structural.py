@@ -63,6 +63,11 @@ def test_defaults_are_filled_in_and_are_not_shared() -> None:
     ("schema_of_list", "value", "wrong"),
     [
         ({"x-kubernetes-list-type": "set"}, ["a", "b", "a", "a"], ['l[2]: Duplicate value: "a"']),
+        (
+            {"x-kubernetes-list-type": "set"},
+            [{"a": 1, "b": 2}, {"b": 2, "a": 1}],
+            ['l[1]: Duplicate value: {"a":1,"b":2}'],
+        ),
         ({"x-kubernetes-list-type": "set"}, [1, True], []),
         (
             {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]},

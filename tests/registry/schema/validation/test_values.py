@@ -131,6 +131,12 @@ def test_formats(name: str, right: str, wrong: str) -> None:
     assert not check(wrong)
 
 
+def test_formats_are_told_by_the_names_that_schemas_give_them() -> None:
+    assert errors_of({"type": "string", "format": "date-time"}, 1) == [
+        'a: Invalid value: "int64": a in body must be of type date-time: "int64"'
+    ]
+
+
 def test_formats_of_other_types_are_not_those_of_strings() -> None:
     assert formats.known("int32", "integer") == "int32"
     assert formats.known("date", "integer") == ""
