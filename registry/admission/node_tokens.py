@@ -15,12 +15,23 @@ from registry.core.persistentvolumes import PERSISTENTVOLUMES
 from registry.core.pods import PODS
 from registry.generic.provider import resource_of
 from registry.kind import Kind
+from registry.names import GroupResource
 from registry.quoting import quote
 from registry.rest import Foundation
 from registry.storageclasses.csidrivers import CSIDRIVERS
 from storage.stored_object import Object
 
 _VERB = "request-serviceaccounts-token-audience"
+_SUCCESSORS = {
+    "awsElasticBlockStore": "ebs.csi.aws.com",
+    "azureDisk": "disk.csi.azure.com",
+    "azureFile": "file.csi.azure.com",
+    "cinder": "cinder.csi.openstack.org",
+    "gcePersistentDisk": "pd.csi.storage.gke.io",
+    "portworxVolume": "pxd.portworx.com",
+    "vsphereVolume": "csi.vsphere.vmware.com",
+}
+"""The CSI drivers of volumes that were built in."""
 
 
 def _as_it_is(obj: Object) -> Object:
@@ -44,17 +55,35 @@ class NodeObjects:
 
     async def pod(self, namespace: str, name: str) -> Object:
         """A pod. Raises NotFound."""
-        found = await self.pods.get(f"{namespace}/{name}")
-        if found is None:
-            raise errors.NotFound(PODS.resource, name)
-        return found
+        return _found(await self.pods.get(f"{namespace}/{name}"), PODS, name)
 
     async def node(self, name: str) -> Object:
         """A node. Raises NotFound."""
-        found = await self.nodes.get(name)
-        if found is None:
-            raise errors.NotFound(NODES.resource, name)
-        return found
+        return _found(await self.nodes.get(name), NODES, name)
+
+    async def driver(self, name: str) -> Object:
+        """A CSI driver. Raises NotFound."""
+        return _found(await self.drivers.get(name), CSIDRIVERS, name)
+
+    async def driver_of_claim(self, namespace: str, name: str) -> str:
+        """The CSI driver of the volume of a claim; empty when it has none. Raises NotFound."""
+        claim = _found(await self.claims.get(f"{namespace}/{name}"), PERSISTENTVOLUMECLAIMS, name)
+        bound = objects.get(claim, "spec.volumeName", "")
+        volume = _found(await self.volumes.get(bound) if bound else None, PERSISTENTVOLUMES, bound)
+        return _driver_in(volume["spec"])
+
+
+def _driver_in(source: Object) -> str:
+    """The CSI driver that a volume names, or that has taken over its type; empty when there is none."""
+    driver: str = objects.get(source, "csi.driver", "")
+    return driver or next((driver for name, driver in _SUCCESSORS.items() if source.get(name) is not None), "")
+
+
+def _found(obj: Object | None, kind: Kind, name: str) -> Object:
+    """What there is. Raises NotFound in the words of a cache, which has one of a kind."""
+    if obj is None:
+        raise errors.NotFound(GroupResource(kind.group, kind.kind.lower()), name)
+    return obj
 
 
 async def admit(known: NodeObjects, attributes: Attributes, node: str) -> None:
@@ -85,8 +114,12 @@ async def _admit_audience(known: NodeObjects, attributes: Attributes, pod: Objec
     if len(audiences) > 1:
         raise refusals.forbidden(attributes, "node may only request 0 or 1 audiences")
     audience = audiences[0] if audiences else ""
-    if await _mentions(known, pod, audience):
+    missing: list[str] = []
+    if await _mentions(known, pod, audience, missing):
         return
+    if missing:
+        why = f"error validating audience {quote(audience)}: {errors.aggregate(missing)}"
+        raise refusals.forbidden(attributes, why)
     question = Question(
         user=attributes.user,
         verb=_VERB,
@@ -100,27 +133,28 @@ async def _admit_audience(known: NodeObjects, attributes: Attributes, pod: Objec
         raise refusals.forbidden(attributes, f"audience {quote(audience)} not found in pod spec volume, {why}")
 
 
-async def _mentions(known: NodeObjects, pod: Object, audience: str) -> bool:
+async def _mentions(known: NodeObjects, pod: Object, audience: str, missing: list[str]) -> bool:
+    """Whether one of its volumes mentions an audience; what could not be looked up for it is added to `missing`."""
     for volume in objects.get(pod, "spec.volumes", ()):
         tokens = [one.get("serviceAccountToken") for one in objects.get(volume, "projected.sources", ())]
         if any(token is not None and token.get("audience", "") == audience for token in tokens):
             return True
-        driver = await known.drivers.get(name) if (name := await _driver_of(known, pod, volume)) else None
-        requests = objects.get(driver, "spec.tokenRequests", ()) if driver is not None else ()
+        try:
+            name = await _driver_of(known, pod, volume)
+            requests = objects.get(await known.driver(name), "spec.tokenRequests", ()) if name else ()
+        except errors.NotFound as exc:
+            missing.append(exc.message)
+            continue
         if any(request.get("audience", "") == audience for request in requests):
             return True
     return False
 
 
 async def _driver_of(known: NodeObjects, pod: Object, volume: Object) -> str:
-    """The CSI driver behind a volume of a pod; empty when there is none."""
+    """The CSI driver behind a volume of a pod; empty when there is none. Raises NotFound."""
     claim: str = objects.get(volume, "persistentVolumeClaim.claimName", "")
     if objects.get(volume, "ephemeral.volumeClaimTemplate") is not None:
         claim = f"{pod['metadata']['name']}-{volume.get('name', '')}"
     if not claim:
-        driver: str = objects.get(volume, "csi.driver", "")
-        return driver
-    found = await known.claims.get(f"{pod['metadata']['namespace']}/{claim}")
-    bound = objects.get(found, "spec.volumeName", "") if found is not None else ""
-    behind = await known.volumes.get(bound) if bound else None
-    return str(objects.get(behind, "spec.csi.driver", "")) if behind is not None else ""
+        return _driver_in(volume)
+    return await known.driver_of_claim(pod["metadata"]["namespace"], claim)

@@ -45,6 +45,9 @@ async def plugin() -> AsyncIterator[NodeRestriction]:
             await pods.create(
                 f"default/{name}", {"metadata": metadata, "spec": {"nodeName": node, "volumes": [TOKENS]}}
             )
+        volumes = [{"persistentVolumeClaim": {"claimName": "c"}}, {"csi": {"driver": "d"}}, {"cinder": {}}]
+        metadata = {"name": "bound", "namespace": "default", "uid": "u-bound"}
+        await pods.create("default/bound", {"metadata": metadata, "spec": {"nodeName": "n1", "volumes": volumes}})
         yield NodeRestriction(given)
 
 
@@ -135,3 +138,15 @@ async def test_a_kubelet_keeps_its_hands_off_the_rest(
         await plugin.mutate(attributes)
 
     assert why in caught.value.message
+
+
+async def test_what_a_volume_needs_and_is_not_there_is_told(plugin: NodeRestriction) -> None:
+    with pytest.raises(errors.NotFound, match=r'^pod "nowhere" not found$'):
+        await plugin.mutate(token("nowhere"))
+    with pytest.raises(errors.Forbidden) as caught:
+        await plugin.mutate(token("bound", "b"))
+
+    claim, *drivers = "c", "d", "cinder.csi.openstack.org"
+    missing = [f'persistentvolumeclaim "{claim}"', *(f'csidriver.storage.k8s.io "{name}"' for name in drivers)]
+    why = f'error validating audience "b": [{", ".join(f"{one} not found" for one in missing)}]'
+    assert caught.value.message.endswith(why)
