@@ -37,7 +37,7 @@ class DryRunnableStorage:
     def stored(self, key: str, obj: Object) -> StoredObject:
         """An object as if it had been stored: under the resourceVersion that it carries, if any. Raises NotStorable."""
         codec.to_json(obj)
-        return StoredObject.of(key, versioner.resource_version(obj), obj, _READER)
+        return StoredObject.of(key, versioner.claimed_version(obj), obj, _READER)
 
     async def create(self, key: str, obj: Object, *, ttl: int = 0, dry_run: bool = False) -> StoredObject:
         if not dry_run:

@@ -118,7 +118,7 @@ class Records:
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         """An object as it would read back, under the resourceVersion that it carries."""
-        revision = versioner.resource_version(obj)
+        revision = versioner.claimed_version(obj)
         if self._translation is None:
             return StoredObject.of(key, revision, obj, self._reader)
         return await self.shown(key, revision, Plain(await self.value_of(obj), is_stale=False))

@@ -45,6 +45,14 @@ def resource_version(obj: dict[str, Any]) -> int:
     return parse_resource_version(text) or 0 if text else 0
 
 
+def claimed_version(obj: dict[str, Any]) -> int:
+    """The revision that a new object says it has; 0 when it says none, or none that can be read."""
+    try:
+        return resource_version(obj)
+    except InvalidOptions:
+        return 0
+
+
 def parse_resource_version(text: str) -> int | None:
     """The number in a resourceVersion; None when it is unset. Raises InvalidOptions for what no server gives out."""
     if not text:

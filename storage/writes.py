@@ -29,7 +29,7 @@ class Writer:
 
     async def create(self, key: str, obj: Object, ttl: int) -> StoredObject:
         """Put an object that does not exist yet."""
-        if obj["metadata"].get("resourceVersion"):
+        if versioner.claimed_version(obj):
             raise RevisionSet(versioner.SET_ON_CREATE)
         obj = self.records.reduced(obj)
         codec.to_json(obj)

@@ -91,15 +91,16 @@ class BuiltinTypes:
         return _scalar(owner, name, schema, default)
 
     def _values(self, owner: str, name: str, schema: Schema) -> Node:
-        """The node of a map's values. Those of maps are named by nothing: no map has named strings for values."""
+        """The node of a map's values."""
         if definitions.referenced(schema):
             return self._referring(schema, MISSING)
         if schema["type"] == "array":
             items = _node(schema["items"], Kind.STRING, "string")
             go_type = go_names.element_type(owner, name) or "[]string"
             return _node(schema, Kind.LIST, go_type, items=items)
-        is_bytes = schema.get("format") == "byte"
-        return _node(schema, Kind.BYTES if is_bytes else Kind.STRING, "[]uint8" if is_bytes else "string")
+        if schema.get("format") == "byte":
+            return _node(schema, Kind.BYTES, "[]uint8")
+        return _node(schema, Kind.STRING, go_names.value_type(owner, name))
 
     def _referring(self, schema: Schema, default: Any) -> Node:
         definition = definitions.referenced(schema)

@@ -35,6 +35,11 @@ def map_type(definition: str, field: str, elements: str) -> str:
     return RESOURCE_LIST if elements == QUANTITY else f"map[string]{elements}"
 
 
+def value_type(definition: str, field: str) -> str:
+    """The type of the strings in a map."""
+    return _find(_MAPS, definition, field).partition("]")[2] or "string"
+
+
 def element_type(definition: str, field: str) -> str:
     """The type of the lists in a map of lists; empty when it has no name of its own."""
     return _find(_LISTS_IN_MAPS, definition, field)

@@ -50,6 +50,15 @@ class CreateContract:
             await create(storage, "a", color="blue")
         assert (await storage.get("default/a")).json == first.json
 
+    @pytest.mark.parametrize("text", ["0", "not a version"])
+    async def test_create_takes_what_is_no_resource_version(self, storage: Storage, text: str) -> None:
+        obj = widget("a")
+        obj["metadata"]["resourceVersion"] = text
+
+        stored = await storage.create("default/a", obj)
+
+        assert stored.decode()["metadata"]["resourceVersion"] == str(stored.revision)
+
     async def test_create_refuses_a_resource_version(self, storage: Storage) -> None:
         obj = widget("a")
         obj["metadata"]["resourceVersion"] = "7"
