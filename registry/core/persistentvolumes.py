@@ -147,8 +147,9 @@ def _with_newer_labels(old: Object, new: Object | None) -> Object:
     for wanted, term in zip(_terms(new), _terms(renamed), strict=False):
         pairs = zip(wanted.get("matchExpressions") or (), term.get("matchExpressions") or (), strict=False)
         for new_one, old_one in pairs:
-            newer = _NEWER_LABELS.get(old_one.get("key", ""))
-            if newer is not None and newer == new_one.get("key"):
+            # A label without a newer name counts as renamed where there is none any more: so it is upstream.
+            newer = _NEWER_LABELS.get(old_one.get("key", ""), "")
+            if newer == new_one.get("key", ""):
                 old_one["key"] = newer
     return renamed
 

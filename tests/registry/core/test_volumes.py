@@ -34,6 +34,14 @@ def changes(kind: Kind, old: dict[str, Any], spec: dict[str, Any]) -> list[str]:
             ["spec.nodeAffinity: Required value: Local volume requires node affinity"],
         ),
         (
+            {"capacity": {"storage": "9223372036854775808"}},
+            ["spec.capacity[storage]: Invalid value: -9223372036854775808: must be a valid resource quantity"],
+        ),
+        (
+            {"capacity": {"pods": "1", "cpu": "2"}},
+            ['spec.capacity: Unsupported value: {"cpu":"2","pods":"1"}: supported values: "storage"'],
+        ),
+        (
             {"capacity": {"storage": "0"}},
             ['spec.capacity[storage]: Invalid value: "0": must be greater than zero'],
         ),
@@ -58,6 +66,28 @@ def test_a_moved_volume_shows_the_difference() -> None:
 
     assert error.startswith("spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable")
     assert '-  "Path": "/data",\n+  "Path": "/other",\n' in error
+
+
+def affinity(key: str) -> dict[str, Any]:
+    terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": ["a"]}]}]
+    return {"required": {"nodeSelectorTerms": terms}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_allowed"),
+    [
+        ("beta.kubernetes.io/os", "kubernetes.io/os", True),
+        ("kubernetes.io/os", "beta.kubernetes.io/os", False),
+        ("beta.kubernetes.io/os", "", False),
+        ("kubernetes.io/os", "", True),
+    ],
+)
+def test_the_labels_of_a_volumes_nodes_get_newer_names_only(before: str, after: str, is_allowed: bool) -> None:
+    old = created(PERSISTENTVOLUMES, {"spec": {**VOLUME, "nodeAffinity": affinity(before)}})
+
+    found = changes(PERSISTENTVOLUMES, old, {**VOLUME, "nodeAffinity": affinity(after)})
+
+    assert any(error.startswith("nodeAffinity: ") for error in found) != is_allowed
 
 
 def test_a_bound_claim_may_grow() -> None:
