@@ -22,7 +22,7 @@ NOT_AN_OBJECT = (
     '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
 )
 _NO_TYPE = "couldn't get version/kind; json parse error: "
-_TYPE_MEMBERS = frozenset({"apiVersion", "kind"})
+_MEMBERS = {"apiVersion": "apiVersion", "apiversion": "apiVersion", "kind": "kind"}
 _THREAD_FROM_BYTES = 16 * 1024
 
 
@@ -38,20 +38,24 @@ class Content(NamedTuple):
     strict_errors: tuple[str, ...] = ()
 
     def type(self) -> tuple[str, str, str]:
-        """The group, the version and the kind that it states; each may be empty. Raises Unreadable."""
-        api_version, kind = self.value.get("apiVersion"), self.value.get("kind")
-        if not (isinstance(api_version, str | None) and isinstance(kind, str | None)):
-            raise Unreadable(_NO_TYPE + self._wrong_type())
-        group, _, version = (api_version or "").rpartition("/")
+        """The group, the version and the kind that it states, in whatever letters; each may be empty.
+
+        Raises Unreadable.
+        """
+        stated = {}
+        for key, one in self.value.items():
+            member = _MEMBERS.get(key) or _MEMBERS.get(key.lower())
+            if member is None or one is None:
+                continue
+            if not isinstance(one, str):
+                why = f"json: cannot unmarshal {json_type(one)} into Go struct field .{member} of type string"
+                raise Unreadable(_NO_TYPE + why)
+            stated[member] = one
+        api_version = stated.get("apiVersion", "")
+        group, _, version = api_version.rpartition("/")
         if "/" in group:
             raise Unreadable(f"unexpected GroupVersion string: {api_version}")
-        return group, version, kind or ""
-
-    def _wrong_type(self) -> str:
-        """Why the first of the two members that is no text is none."""
-        members = ((key, one) for key, one in self.value.items() if key in _TYPE_MEMBERS)
-        member, found = next((key, one) for key, one in members if not isinstance(one, str | None))
-        return f"json: cannot unmarshal {json_type(found)} into Go struct field .{member} of type string"
+        return group, version, stated.get("kind", "")
 
 
 async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: GroupVersionKind) -> Content:

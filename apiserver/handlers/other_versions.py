@@ -1,6 +1,6 @@
 """Other versions of a kind: those in which an object can be read, though not at the path that it was sent to.
 
-Pure. OLD has the versions that kube-apiserver still reads and no longer serves.
+Pure. OLD has the versions that kube-apiserver still reads and no longer serves, and kinds that it never served.
 """
 
 from collections.abc import Mapping
@@ -40,6 +40,7 @@ OLD: Mapping[str, str] = {
     "rbac.authorization.k8s.io/v1beta1": _RBAC,
     "scheduling.k8s.io/v1beta1": "PriorityClass",
     "storage.k8s.io/v1alpha1": "VolumeAttachment CSIStorageCapacity VolumeAttributesClass",
+    "v1": "List PodStatusResult RangeAllocation SerializedReference",
     "storage.k8s.io/v1beta1": "StorageClass VolumeAttachment CSIDriver CSINode CSIStorageCapacity",
 }
 """Kinds by apiVersion."""
