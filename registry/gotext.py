@@ -11,16 +11,29 @@ from registry.quoting import quote
 
 
 def float_text(value: float) -> str:
-    """A float as %v prints it: the shortest form, with an exponent from 1e21 on."""
+    """A float as %v prints it: the shortest form, with an exponent from a million on."""
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
     if math.isnan(value):
         return "NaN"
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
-    text = repr(value)
+    text = repr(value).removesuffix(".0")
     mantissa, found, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent):+03d}" if found else text
+    if found:
+        return f"{mantissa}e{int(exponent):+03d}"
+    return text if abs(value) < _EXPONENT_FROM else _with_exponent(text)
+
+
+def _with_exponent(text: str) -> str:
+    """The same number, written without one."""
+    whole, _, fraction = text.partition(".")
+    sign = "-" if whole.startswith("-") else ""
+    whole = whole.removeprefix("-")
+    digits = (whole + fraction).rstrip("0")
+    mantissa = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
+    return f"{sign}{mantissa}e{len(whole) - 1:+03d}"
+
+
+_EXPONENT_FROM = 1e6
 
 
 _BOOLEANS = {

@@ -44,19 +44,20 @@ class _Scanner:
         """A value, containers included: a stack instead of recursion, because depth is the client's choice."""
         open_containers = bytearray()
         while True:
-            opened = self._value()
+            opened = self._value(len(open_containers))
             if opened:
                 open_containers.append(opened)
-                if len(open_containers) > MAX_DEPTH:
-                    raise _Mistake("exceeded max depth")
                 continue
             if not self._close(open_containers):
                 return
 
-    def _value(self) -> int:
+    def _value(self, depth: int) -> int:
         """A scalar or an empty container (0), or the opening of a container that has members (its bracket)."""
         self._skip_blank()
         char = self._take()
+        if char in b"{[" and depth == MAX_DEPTH:
+            self._at -= 1
+            self._fail("exceeded max depth")
         if char == ord("{"):
             self._skip_blank()
             if self._is_next("}"):

@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 
 from apiserver import negotiation
 from apiserver.serializers import protobuf, yaml
-from registry import errors, json_errors
+from registry import errors, json_characters, json_errors
 from registry.names import GroupVersionKind
 from registry.schema import Catalog
 from registry.schema.leaves import json_type
@@ -63,7 +63,8 @@ async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: 
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
     match media_type:
         case negotiation.JSON:
-            return Content(_parsed(body), body)
+            text = json_characters.readable(body)
+            return Content(_parsed(text), text)
         case negotiation.YAML:
             document = await _yaml(body)
             return Content(_parsed(document.json), document.json, document.strict_errors)

@@ -16,7 +16,7 @@ from apiserver.handlers.apply import AppliedConfiguration
 from apiserver.handlers.patch_types import Patch, Transform, patch_type
 from apiserver.handlers.rest_request import write_request
 from apiserver.handlers.served import Served
-from registry import errors, preparation
+from registry import errors, json_characters, preparation
 from registry.errors import BadRequest
 from registry.options import PatchOptions, UpdateOptions, check_patch
 from registry.rest import Request, UpdatedObject, Updater
@@ -33,7 +33,8 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     is_apply = transform is None
     check_patch(options, is_apply=is_apply)
     await recorded.sent_patch(context, body)
-    patch = Patch(body, options.field_validation, context.warnings.add)
+    text = body if is_apply else json_characters.readable(body)
+    patch = Patch(text, options.field_validation, context.warnings.add)
     asked, name = write_request(request, context, served, size=len(body)), context.info.name
     make: _Make
     if transform is None:

@@ -2,13 +2,13 @@
 
 Both ways follow the YAML 1.1 of Go's library, which differs from PyYAML's in what a scalar means (`y` is true, `1:30`
 is text) and in when text is quoted. Must hold: whatever text comes, the answer is JSON or a ValueError: depth and what
-aliases add up to are limited before anything is built (yaml_limits.py), and what JSON cannot say (dates, binary) stays
-text.
+aliases add up to are limited before anything is built (yaml_limits.py), and dates, which JSON cannot say, stay text.
 """
 
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cmp_to_key
 from typing import Any
 
@@ -51,14 +51,24 @@ class _Loader(_LOADER):  # type: ignore[misc] # chosen at run time: libyaml may 
         return mapping
 
 
-def _as_text(loader: Any, node: Any) -> Any:
-    return loader.construct_scalar(node)
+def _as_it_stands(loader: Any, node: yaml.Node) -> Any:
+    """A value whose tag says nothing."""
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    return loader.construct_sequence(node, deep=True) if isinstance(node, yaml.SequenceNode) else node.value
 
 
-for _tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:binary"):
-    _Loader.add_constructor(_tag, _as_text)
-for _scalar_tag, _reader in yaml_scalars.READERS.items():
-    _Loader.add_constructor(_scalar_tag, lambda loader, node, read=_reader: read(loader.construct_scalar(node)))
+def _scalar_by(read: Callable[[str], Any]) -> Callable[[Any, yaml.Node], Any]:
+    def construct(loader: Any, node: yaml.Node) -> Any:
+        return read(node.value) if isinstance(node, yaml.ScalarNode) else _as_it_stands(loader, node)
+
+    return construct
+
+
+for _tag in yaml_scalars.IGNORED_TAGS:
+    _Loader.add_constructor(_tag, _as_it_stands)
+for _tag, _reader in yaml_scalars.READERS.items():
+    _Loader.add_constructor(_tag, _scalar_by(_reader))
 
 
 def dump(value: Any) -> bytes:
@@ -131,8 +141,23 @@ def composed(body: bytes) -> Document:
     finally:
         loader.dispose()
     duplicates = yaml_keys.duplicates(root)
-    text = json.dumps(as_printed(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Document(text.encode(), (duplicates,) if duplicates else ())
+    return Document(_json(as_printed(value)), (duplicates,) if duplicates else ())
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        infinite = next(_not_finite(value))
+        raise ValueError(f"json: unsupported value: {gotext.float_text(infinite)}") from None
+
+
+def _not_finite(value: Any) -> Iterator[float]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _not_finite(item)
 
 
 def _key(key: Any, value: Any) -> str:
@@ -142,7 +167,8 @@ def _key(key: Any, value: Any) -> str:
         return yaml_scalars.written(key)
     if key is None:
         raise ValueError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {gotext.syntax_text(value)}")
-    raise ValueError(f"unsupported map key of type {type(key).__name__}")
+    shown = gotext.syntax_text(key).replace("map[string]interface {}", "map[interface {}]interface {}")
+    raise ValueError(f"yaml: invalid map key: {shown}")
 
 
 def _words(exc: yaml.YAMLError, text: bytes) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import yaml
 
 MAX_DEPTH = 200
+_VERSIONS = (None, (1, 1))
 
 # As Go's library: a small document may consist of aliases nearly as a whole, a large one hardly.
 _FREE_ALIASED, _FREE_VALUES = 100, 1_000
@@ -17,9 +18,11 @@ _SHARE_OF_SMALL, _SHARE_OF_LARGE = 0.99, 0.10
 
 
 def check(events: Iterable[yaml.Event]) -> None:
-    """Raises ValueError for a document that is too deep, too large, or a part of itself."""
+    """Raises ValueError for a first document that is too deep, too large, a part of itself, or in a later YAML."""
     counter = _Counter()
     for event in events:
+        if isinstance(event, yaml.DocumentEndEvent):
+            return
         counter.count(event)
 
 
@@ -33,7 +36,10 @@ class _Counter:
         self._sizes: dict[str, int] = {}
 
     def count(self, event: yaml.Event) -> None:
-        if isinstance(event, yaml.CollectionStartEvent):
+        if isinstance(event, yaml.DocumentStartEvent):
+            if event.version not in _VERSIONS:
+                raise ValueError("yaml: found incompatible YAML document")
+        elif isinstance(event, yaml.CollectionStartEvent):
             self._begin(event.anchor)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, begin = self._open.pop()

@@ -4,6 +4,7 @@ Pure. Must hold: what is written plain is read as the same text; keys are in the
 count as numbers.
 """
 
+import base64
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -12,7 +13,9 @@ from typing import Any
 
 _PREFIX = "tag:yaml.org,2002:"
 TEXT, BOOLEAN, INTEGER, FLOAT = (_PREFIX + name for name in ("str", "bool", "int", "float"))
-NULL, MERGE, TIMESTAMP = (_PREFIX + name for name in ("null", "merge", "timestamp"))
+NULL, MERGE, TIMESTAMP, _BINARY = (_PREFIX + name for name in ("null", "merge", "timestamp", "binary"))
+IGNORED_TAGS = (None, MERGE, *(_PREFIX + name for name in ("map", "seq", "set", "omap", "pairs")))
+"""Those that are not looked at; None is any that is not known."""
 
 _TRUE = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
 _FALSE = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
@@ -23,6 +26,7 @@ _SPECIAL = {
     for name in names
     for sign in signs
 }
+_SPECIAL_TEXTS = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
 _NAMED: Mapping[str, str] = {
     **dict.fromkeys(_TRUE | _FALSE, BOOLEAN),
     **dict.fromkeys(_NULLS, NULL),
@@ -54,7 +58,7 @@ def tag_of(text: str) -> str:
     plain = text.replace("_", "")
     if _INTEGER.fullmatch(plain):
         return INTEGER
-    return FLOAT if _FLOAT.fullmatch(plain) else TEXT
+    return FLOAT if _FLOAT.fullmatch(plain) and math.isfinite(float(plain)) else TEXT
 
 
 def is_plain_text(text: str) -> bool:
@@ -132,11 +136,44 @@ def _float(text: str) -> float:
     return float(_SPECIAL.get(text, text.replace("_", "")))
 
 
-READERS: Mapping[str, Callable[[str], Any]] = {BOOLEAN: _boolean, NULL: _nothing, INTEGER: _integer, FLOAT: _float}
+def _as_said(tag: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A reader of what somebody may have tagged otherwise than it is."""
+    fitting = {tag, INTEGER} if tag == FLOAT else {tag}
+
+    def read_fitting(text: str) -> Any:
+        found = tag_of(text)
+        if found not in fitting:
+            raise ValueError(f"yaml: cannot decode {_short(found)} `{text}` as a {_short(tag)}")
+        return read(text)
+
+    return read_fitting
+
+
+def _short(tag: str) -> str:
+    return tag.replace(_PREFIX, "!!")
+
+
+def _binary(text: str) -> str:
+    try:
+        return base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True).decode(errors="replace")
+    except ValueError as exc:
+        raise ValueError("yaml: !!binary value contains invalid base64 data") from exc
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    _BINARY: _binary,
+    BOOLEAN: _as_said(BOOLEAN, _boolean),
+    NULL: _as_said(NULL, _nothing),
+    INTEGER: _as_said(INTEGER, _integer),
+    FLOAT: _as_said(FLOAT, _float),
+    TIMESTAMP: _as_said(TIMESTAMP, str),
+}
 """By tag: how the text of a scalar becomes a value."""
 
 
 def _float_text(value: float) -> str:
+    if not math.isfinite(value):
+        return _SPECIAL_TEXTS[str(value)]
     if value == int(value) and abs(value) < 1e21:
         return str(int(value))
     exponent = math.floor(math.log10(abs(value)))

@@ -56,7 +56,8 @@ def test_exactly_what_is_no_json_is_described(text: str) -> None:
         (b'"\\x"', "invalid character 'x' in string escape code"),
         (b'"\\u00g0"', "invalid character 'g' in \\u hexadecimal character escape"),
         (b"\xc3\xa9", "invalid character 'Ã' looking for beginning of value"),
-        (b"[" * 10_001, "exceeded max depth"),
+        (b"[" * 10_001, "invalid character '[' exceeded max depth"),
+        (b"[" * 10_000 + b"{}", "invalid character '{' exceeded max depth"),
     ],
 )
 def test_the_first_mistake_is_told(text: bytes, message: str) -> None:

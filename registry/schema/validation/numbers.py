@@ -100,5 +100,5 @@ def _is_whole(number: float) -> bool:
 
 
 def _text(number: Number) -> str:
-    """A bound as Go prints it: a float has an exponent from 21 digits on."""
+    """A bound as Go prints it."""
     return str(number) if isinstance(number, int) else gotext.float_text(number)

@@ -1,3 +1,5 @@
+import re
+
 import orjson
 import pytest
 
@@ -81,6 +83,19 @@ def test_keys_stand_in_the_order_of_people() -> None:
         ("'1'", "1"),
         ('"y"', "y"),
         ("1.2.3", "1.2.3"),
+        ("1e400", "1e400"),
+        ("<<", "<<"),
+        ("!!binary aGk=", "hi"),
+        ("!!binary /w==", "\ufffd"),
+        ("!!float 1", 1),
+        ("!!int '1'", 1),
+        ("!!str 1", "1"),
+        ("!odd x", "x"),
+        ("!!timestamp 2024-01-02", "2024-01-02"),
+        ("!!set {x}", {"x": None}),
+        ("!!omap [x: 1]", [{"x": 1}]),
+        ("!!map [x]", ["x"]),
+        ("!!int {x: 1}", {"x": 1}),
     ],
 )
 def test_scalars_are_read_as_go_reads_them(text: str, value: object) -> None:
@@ -123,6 +138,28 @@ def test_only_the_first_document_counts() -> None:
 def test_what_is_no_json_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         yaml.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"a: [.inf]", "json: unsupported value: +Inf"),
+        (b"b: .nan\na: -.inf", "json: unsupported value: -Inf"),
+        (b"a: !!binary x", "yaml: !!binary value contains invalid base64 data"),
+        (b"a: !!int x", "yaml: cannot decode !!str `x` as a !!int"),
+        (b"a: !!null 1", "yaml: cannot decode !!int `1` as a !!null"),
+        (b"? [a]\n: b", 'yaml: invalid map key: []interface {}{"a"}'),
+        (b"? {a: 1}\n: b", 'yaml: invalid map key: map[interface {}]interface {}{"a":1}'),
+        (b"%YAML 1.2\n---\na: b", "yaml: found incompatible YAML document"),
+    ],
+)
+def test_what_is_wrong_is_told_in_words_of_go(text: bytes, why: str) -> None:
+    with pytest.raises(ValueError, match="^" + re.escape(why) + "$"):
+        yaml.read(text)
+
+
+def test_what_stands_behind_the_first_document_is_not_looked_at() -> None:
+    assert yaml.read(b".inf: 1\n...\n%YAML 1.2\n---\na: [").json == b'{".inf":1}'
 
 
 def test_many_aliases_to_little_are_read() -> None:
