@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 import pydantic
 
-from apiserver import issuer_urls, outgoing
+from apiserver import bundles, issuer_urls
 from apiserver.config_files import Model, load
 from registry.access import expressions, oidc
 from registry.access.oidc import Issuer
@@ -66,7 +66,7 @@ class IssuerSettings(Model):
         if len(self.audiences) > 1 and not self.audience_match_policy:
             raise ValueError("audienceMatchPolicy must be MatchAny for multiple audiences")
         try:
-            outgoing.trusting(self.certificate_authority)
+            bundles.trusting(self.certificate_authority)
         except OSError as exc:
             raise ValueError("certificateAuthority: data does not contain any valid certificates") from exc
         return self

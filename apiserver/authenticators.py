@@ -6,7 +6,7 @@ Must hold: what is wrong with a file ends the start, with its name in the messag
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from apiserver import certificates, outgoing, reloading
+from apiserver import bundles, certificates, reloading
 from apiserver.certificates import Pki
 from apiserver.metrics.reloads import ConfigurationMetrics
 from apiserver.outgoing import Outgoing
@@ -129,7 +129,7 @@ class Authenticators:
             yield self._oidc(one.as_issuer(), one.issuer.certificate_authority)
 
     def _oidc(self, issuer: Issuer, authority: str) -> tuple[OIDCTokens, IssuerKeys]:
-        keys = IssuerKeys(issuer, self._out.fetcher(outgoing.trusting(authority)), self._clock.patience)
+        keys = IssuerKeys(issuer, self._out.fetcher(bundles.trusting(authority)), self._clock.patience)
         return OIDCTokens(issuer, keys, self._issuer.own_audiences, self._clock), keys
 
 

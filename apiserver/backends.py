@@ -20,6 +20,7 @@ from aiohttp import ClientResponse, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
+from apiserver import bundles
 from apiserver.settings import Settings
 from registry.core.proxies import is_global
 from registry.errors import BadRequest
@@ -149,7 +150,7 @@ class Backends:
     def _of_kubelet(self, *, is_verified: bool) -> ssl.SSLContext:
         settings = self._settings
         authority = settings.kubelet_certificate_authority if is_verified else None
-        context = _unverified() if authority is None else ssl.create_default_context(cafile=authority)
+        context = _unverified() if authority is None else bundles.trusting(authority.read_text())
         if settings.kubelet_client_certificate is not None:
             context.load_cert_chain(settings.kubelet_client_certificate, settings.kubelet_client_key)
         return context

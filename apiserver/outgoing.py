@@ -147,8 +147,3 @@ def _pauses(first: float) -> Iterator[float]:
     """Seconds between tries, a little more than they should be, so that not all ask again at once."""
     for number in range(_TRIES - 1):
         yield first * _FACTOR**number * (1 + _JITTER * random.random())  # noqa: S311 - spreads load, guards nothing
-
-
-def trusting(authority: str) -> ssl.SSLContext:
-    """The TLS of a client that trusts the CAs in PEM; without any, those of the machine. Raises OSError."""
-    return ssl.create_default_context(cadata=authority or None)

@@ -170,7 +170,7 @@ def _trust(authorities: str, certificate: str) -> ssl.SSLContext:
     Raises Unusable.
     """
     try:
-        context = bundles.trusting(authorities)
+        context = bundles.trusting_bundle(authorities)
     except bundles.NoTrust as exc:
         raise Unusable(str(exc)) from exc
     if certificate:

@@ -22,7 +22,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apiserver import webhook_credentials
+from apiserver import bundles, webhook_credentials
 from apiserver.webhook_credentials import Credential
 from storage import strict_yaml
 from storage.clock import Clock
@@ -87,7 +87,7 @@ class Trust:
         return _Certificates(authority, webhook_credentials.credential_of(self._user, self._directory).certificate)
 
     def _made(self, certificates: _Certificates) -> ssl.SSLContext:
-        tls = ssl.create_default_context(cadata=certificates.authority or None)
+        tls = bundles.trusting(certificates.authority)
         if self._cluster.get("insecure-skip-tls-verify"):
             tls.check_hostname = False
             tls.verify_mode = ssl.CERT_NONE

@@ -181,7 +181,7 @@ async def _read(answer: ClientResponse) -> bytes:
 @lru_cache(maxsize=64)
 def _trust(authorities: str, is_unverified: bool, certificate: tuple[str, str] | None) -> ssl.SSLContext:
     """Raises NoTrust."""
-    context = bundles.trusting(authorities)
+    context = bundles.trusting_bundle(authorities)
     if is_unverified:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

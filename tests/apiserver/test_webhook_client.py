@@ -73,6 +73,27 @@ async def test_one_that_is_not_trusted_is_not_asked(authority: Authority, tmp_pa
     assert asked == []
 
 
+async def test_one_is_trusted_by_its_own_certificate(authority: Authority, tmp_path: Path) -> None:
+    async def answer(_request: web.BaseRequest) -> web.Response:
+        return web.json_response({"answer": 2})
+
+    async with webhook(authority, answer) as url:
+        own = base64.b64encode((tmp_path / "webhook.crt").read_bytes()).decode()
+        found = await ask(url, own)
+
+    assert found == {"answer": 2}
+
+
+async def test_a_bundle_without_certificates_trusts_nobody(authority: Authority) -> None:
+    async def answer(_request: web.BaseRequest) -> web.Response:
+        return web.json_response({})
+
+    async with webhook(authority, answer) as url:
+        for bundle in ("IA==", "Zm9v", "!"):
+            with pytest.raises(WebhookFailed, match="unable to parse bytes as PEM block"):
+                await ask(url, bundle)
+
+
 async def test_a_long_answer_is_read_to_its_end_and_an_endless_one_is_not(authority: Authority) -> None:
     sizes = [1024 * 1024, 4 * 1024 * 1024]
 
