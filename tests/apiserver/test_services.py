@@ -69,14 +69,12 @@ async def test_two_servers_give_no_address_or_port_twice_and_take_all_back(repli
     held = (await connections[0].ask("GET", "/apis/networking.k8s.io/v1/ipaddresses")).json["items"]
     deleted = await asyncio.gather(*(delete(one, number, each) for number, one in enumerate(connections)))
     left = (await connections[1].ask("GET", "/apis/networking.k8s.io/v1/ipaddresses")).json["items"]
-    reused = await connections[0].ask(
-        "POST", SERVICES, service("again", port=specs(created)[0]["ports"][0]["nodePort"])
-    )
+    ports = [spec["ports"][0]["nodePort"] for spec in specs(created)]
+    reused = await connections[0].ask("POST", SERVICES, service("again", *ports))
     for connection in connections:
         await connection.close()
 
     addresses = [spec["clusterIP"] for spec in specs(created)]
-    ports = [spec["ports"][0]["nodePort"] for spec in specs(created)]
     assert len(set(addresses)) == len(set(ports)) == COUNT
     assert {one["metadata"]["name"] for one in held} == {*addresses, "10.0.0.1"}
     assert {answer.status for answers in deleted for answer in answers} == {200}
@@ -88,8 +86,9 @@ def specs(created: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
     return [answer.json["spec"] for answers in created for answer in answers]
 
 
-def service(name: str, *, port: int = 0) -> dict[str, Any]:
-    ports = [{"port": 80, "nodePort": port} if port else {"port": 80}]
+def service(name: str, *node_ports: int) -> dict[str, Any]:
+    """A service with the node ports that are given, or with any."""
+    ports = [{"name": f"p{port}", "port": port, "nodePort": port} for port in node_ports] or [{"port": 80}]
     return {
         "apiVersion": "v1",
         "kind": "Service",
