@@ -37,6 +37,15 @@ def put_back(obj: Mapping[str, Any], empties: Empties) -> None:
             parent[one.path[-1]] = one.new()
 
 
+def places(empties: Empties) -> frozenset[str]:
+    """Where they are, as errors write paths."""
+    return frozenset("".join(map(_written, one.path)).removeprefix(".") for one in empties)
+
+
+def _written(step: str | int) -> str:
+    return f"[{step}]" if isinstance(step, int) else f".{step}"
+
+
 def within(part: Mapping[str, Any], path: tuple[str, ...], empties: Empties) -> Mapping[str, Any]:
     """A part of an object, which stands at a path, with what was sent empty right in it."""
     sent = {str(one.path[-1]): one.new() for one in empties if one.path[:-1] == path}

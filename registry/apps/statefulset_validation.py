@@ -101,7 +101,10 @@ def _validate_retention(policy: Spec) -> list[FieldError]:
 def _validate_template(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
     before = old["template"] if old else None
     return templates.validate_pod_template(
-        _as_made(spec), "spec.template", old=before, allows_privileged=context.allows_privileged
+        _as_made(spec),
+        "spec.template",
+        old=before,
+        context=context,
     )
 
 

@@ -60,7 +60,10 @@ def validate_template(spec: Spec, path: str, context: StrategyContext, *, old: S
     errors += job_policies.validate_replacement(spec, f"{path}.podReplacementPolicy")
     before = old["template"] if old else None
     errors += templates.validate_pod_template(
-        spec["template"], f"{path}.template", old=before, allows_privileged=context.allows_privileged
+        spec["template"],
+        f"{path}.template",
+        old=before,
+        context=context,
     )
     return errors + _validate_restarts(spec, f"{path}.template.spec.restartPolicy")
 

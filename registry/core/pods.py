@@ -59,7 +59,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + pod.validate_new(
-            obj, options=allowances.options_for(None, is_pod=True, allows_privileged=context.allows_privileged)
+            obj, options=allowances.options_for(None, is_pod=True, context=context)
         )
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
@@ -75,9 +75,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
 
     def options(self, context: StrategyContext, old: Object) -> "options.PodOptions":
         """How strict to be with the successor of a pod."""
-        return allowances.options_for(
-            old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged
-        )
+        return allowances.options_for(old["spec"], old["metadata"], is_pod=True, context=context)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         found = pod_warnings.warn_of_name(obj["metadata"]["name"], "the Pod's hostname")

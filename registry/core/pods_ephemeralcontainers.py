@@ -21,8 +21,8 @@ class EphemeralContainersStrategy(PodStrategy, frozen=True, kw_only=True):
         super().prepare_for_update(context, new, old)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = self.validate_changed_metadata(context, new, old)
-        return errors + ephemeral_containers.validate(new, old, options=self.options(context, old))
+        found = self.validate_changed_metadata(context, new, old)
+        return ephemeral_containers.validate(new, old, found, options=self.options(context, old))
 
 
 STRATEGY = EphemeralContainersStrategy(has_status=True, has_generation=True)

@@ -26,8 +26,8 @@ class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
             new["status"] = told or {}
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        errors = self.validate_changed_metadata(context, new, old)
-        return errors + resizing.validate(new, old, options=self.options(context, old))
+        found = self.validate_changed_metadata(context, new, old)
+        return resizing.validate(new, old, found, options=self.options(context, old))
 
 
 def _resized(wanted: Object, present: Object) -> Object:

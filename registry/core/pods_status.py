@@ -29,9 +29,7 @@ class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        options = allowances.options_for(
-            old["spec"], old["metadata"], is_pod=True, allows_privileged=context.allows_privileged
-        )
+        options = allowances.options_for(old["spec"], old["metadata"], is_pod=True, context=context)
         return errors + status.validate(new, old, options=options)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:

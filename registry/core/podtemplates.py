@@ -23,14 +23,15 @@ class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)
-        return errors + templates.validate_pod_template(
-            obj["template"], "template", allows_privileged=context.allows_privileged
-        )
+        return errors + templates.validate_pod_template(obj["template"], "template", context=context)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
         return errors + templates.validate_pod_template(
-            new["template"], "template", old=old["template"], allows_privileged=context.allows_privileged
+            new["template"],
+            "template",
+            old=old["template"],
+            context=context,
         )
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:

@@ -81,9 +81,7 @@ def validate_template(
     template: Mapping[str, Any], context: StrategyContext, *, owner: str, old: Mapping[str, Any] | None = None
 ) -> list[FieldError]:
     """A template of pods that run for ever."""
-    errors = templates.validate_pod_template(
-        template, "spec.template", old=old, allows_privileged=context.allows_privileged
-    )
+    errors = templates.validate_pod_template(template, "spec.template", old=old, context=context)
     return errors + validate_endless(template, owner=owner)
 
 

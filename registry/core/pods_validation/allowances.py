@@ -7,6 +7,8 @@ from registry import objects
 from registry.core.pods_validation import affinity, annotations, rules, security
 from registry.core.pods_validation.options import PodOptions
 from registry.core.pods_validation.rules import Obj
+from registry.empties import places
+from registry.strategy import StrategyContext
 from registry.validation import label_selectors, names, resource_names
 
 
@@ -15,15 +17,18 @@ def options_for(
     old_metadata: Obj | None = None,
     *,
     is_pod: bool = False,
-    allows_privileged: bool = False,
+    context: StrategyContext | None = None,
 ) -> PodOptions:
-    """The options for a spec that is new, or that replaces an old one."""
+    """The options for a spec that is new or that replaces an old one, in a request or only to compare."""
+    allows_privileged = context is not None and context.allows_privileged
+    empties = places(context.empties) if context is not None else frozenset()
     if old_spec is None:
-        return PodOptions(is_pod=is_pod, allows_privileged=allows_privileged)
+        return PodOptions(is_pod=is_pod, allows_privileged=allows_privileged, empties=empties)
     allowed = {name: is_broken(old_spec) for name, is_broken in _BROKEN.items()}
     return PodOptions(
         is_pod=is_pod,
         allows_privileged=allows_privileged,
+        empties=empties,
         allows_any_deletion_cost=annotations.has_deletion_cost_that_is_wrong(old_metadata),
         **allowed,
     )

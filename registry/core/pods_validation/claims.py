@@ -1,6 +1,6 @@
 """Claims of storage: the spec that persistent volume claims and the templates of ephemeral volumes share. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from registry.core.pods_validation import rules
 from registry.core.pods_validation.rules import Errors, Obj
@@ -34,18 +34,19 @@ _EMPTY_COUNTS = frozenset(
 _GO_NAMES = {"uid": "uID"}
 
 
-def validate_template(template: Obj, path: str) -> Errors:
+def validate_template(template: Obj, path: str, *, empties: Collection[str] = ()) -> Errors:
     """A claim that is made from a template: of its metadata, only labels and annotations count."""
-    errors = validate_template_metadata(rules.given(template, "metadata"), f"{path}.metadata")
+    errors = validate_template_metadata(rules.given(template, "metadata"), f"{path}.metadata", empties=empties)
     return errors + validate_spec(rules.given(template, "spec"), f"{path}.spec")
 
 
-def validate_template_metadata(metadata: Obj, path: str) -> Errors:
-    """What claims that are made from a template begin with: labels and annotations."""
+def validate_template_metadata(metadata: Obj, path: str, *, empties: Collection[str] = ()) -> Errors:
+    """What claims that are made from a template begin with: labels and annotations. `empties` were sent empty."""
     errors = object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     errors += object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for member in _META_MEMBERS:
-        if metadata.get(member) or (member in _EMPTY_COUNTS and metadata.get(member) is not None):
+        is_there = metadata.get(member) is not None if member in _EMPTY_COUNTS else metadata.get(member)
+        if is_there or f"{path}.{member}" in empties:
             errors.append(field.forbidden(f"{path}.{_GO_NAMES.get(member, member)}", "cannot be set"))
     return errors
 

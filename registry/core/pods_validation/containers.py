@@ -101,16 +101,18 @@ def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
         if target and target not in others:
             errors.append(field.not_found(f"{here}.targetContainerName", target))
         why = "cannot be set for an Ephemeral Container"
-        unfit = (member for member in _NOT_FOR_EPHEMERAL if _is_set(container, member))
+        unfit = (member for member in _NOT_FOR_EPHEMERAL if _is_set(container, here, member, around.options))
         errors += [field.forbidden(f"{here}.{member}", why) for member in unfit]
         errors += [field.forbidden(place, why) for place in _sub_paths(container, here)]
     return errors
 
 
-def _is_set(container: Obj, member: str) -> bool:
+def _is_set(container: Obj, path: str, member: str, options: PodOptions) -> bool:
     """Whether it is there: of resources, which always are, whether they say anything."""
-    value = container.get(member)
-    return bool(value) if member == "resources" else value is not None
+    value, here = container.get(member), f"{path}.{member}"
+    if member == "resources":
+        return bool(value) or any(one.startswith(here) for one in options.empties)
+    return value is not None or here in options.empties
 
 
 def _sub_paths(container: Obj, path: str) -> Iterator[str]:

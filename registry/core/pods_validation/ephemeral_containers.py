@@ -10,11 +10,11 @@ from registry.validation import field
 _STRUCT = "core.EphemeralContainer"
 
 
-def validate(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
-    """The errors of a pod that differs in its ephemeral containers, the common rules of metadata excepted."""
+def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Errors:
+    """The errors of a pod with other ephemeral containers, those of its metadata (`found`) where they are told."""
     if MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
-    errors = pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)
+    errors = found + pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)
     path = "spec.ephemeralContainers"
     known = {one.get("name", ""): one for one in new["spec"].get("ephemeralContainers") or ()}
     for before in old["spec"].get("ephemeralContainers") or ():

@@ -11,10 +11,12 @@ class PodOptions(Struct, frozen=True, kw_only=True):
     """How strict to be.
 
     is_pod: the spec is that of a pod, not of a template; allows_privileged: containers may have all rights of the host.
+    empties: the paths of what was sent empty, for rules to which empty is more than nothing.
     """
 
     is_pod: bool = False
     allows_privileged: bool = False
+    empties: frozenset[str] = frozenset()
 
     allows_any_deletion_cost: bool = False
     allows_any_node_label_value: bool = False

@@ -18,9 +18,9 @@ _COMPUTE = ("cpu", "memory")
 _MEMBERS = ("limits", "requests")
 
 
-def validate(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
-    """The errors of a resized pod, the common rules of metadata excepted."""
-    errors = pod.validate(new, options=options)
+def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Errors:
+    """The errors of a resized pod, those of its metadata (`found`) included where they are told."""
+    errors = found + pod.validate(new, options=options)
     before, after = old["spec"], new["spec"]
     if MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods cannot be resized")]
@@ -34,8 +34,8 @@ def validate(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
         errors.append(field.forbidden("spec", "Pod running on node without support for resize"))
     settled = dict(after)
     if _has_own(before) or _has_own(after):
-        found, settled = _validate_own(settled, before)
-        errors += found
+        of_pod, settled = _validate_own(settled, before)
+        errors += of_pod
     wrong_order = _validate_order(after, before)
     return errors + (wrong_order or _validate_containers(settled, before, is_valid=not errors))
 

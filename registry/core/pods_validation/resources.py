@@ -50,7 +50,7 @@ def validate_pod(spec: Obj, path: str, *, claims: Collection[str], options: PodO
     if rules.given(spec, "os").get("name") == "windows":
         return [field.forbidden(path, "may not be set for a windows pod")]
     errors: Errors = []
-    if resources.get("claims") is not None:
+    if resources.get("claims") is not None or f"{path}.claims" in options.empties:
         errors.append(field.forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level"))
     check_name = resource_names.validate_pod_name
     errors += validate(resources, path, claims=claims, options=options, check_name=check_name)

@@ -45,7 +45,7 @@ def validate_pod_spec(
     errors += security.validate_host_users(spec, path, options=options)
     errors += network.validate_hostname_override(spec, path)
     errors += _validate_names(spec, path, options=options)
-    errors += windows.validate_system(spec, path)
+    errors += windows.validate_system(spec, path, options=options)
     return errors + environment.validate_file_volumes(spec, path)
 
 

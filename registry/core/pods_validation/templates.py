@@ -6,6 +6,7 @@ from typing import Any
 from registry.core.pods_validation import annotations
 from registry.core.pods_validation.allowances import options_for
 from registry.core.pods_validation.spec import validate_pod_spec
+from registry.strategy import StrategyContext
 from registry.validation import field, object_meta
 from registry.validation.field import FieldError
 
@@ -17,12 +18,12 @@ def validate_pod_template(
     path: str,
     *,
     old: Mapping[str, Any] | None = None,
-    allows_privileged: bool = False,
+    context: StrategyContext | None = None,
 ) -> list[FieldError]:
     """The errors of a template that stands at a path. What the old one of an update already broke may stay broken."""
     metadata, spec = template.get("metadata") or {}, template["spec"]
     before = (old["spec"], old.get("metadata")) if old else (None, None)
-    options = options_for(*before, allows_privileged=allows_privileged)
+    options = options_for(*before, context=context)
     told = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     errors += object_meta.validate_annotations(told, f"{path}.annotations")

@@ -267,7 +267,8 @@ def _ephemeral(source: Obj, path: str, volume: Volume) -> Errors:
     if template is None:
         errors = [field.required(f"{path}.volumeClaimTemplate")]
     else:
-        errors = claims.validate_template(template, f"{path}.volumeClaimTemplate")
+        empties = volume.options.empties
+        errors = claims.validate_template(template, f"{path}.volumeClaimTemplate", empties=empties)
     if volume.pod_name and volume.name:
         claim = f"{volume.pod_name}-{volume.name}"
         errors += [

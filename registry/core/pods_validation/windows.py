@@ -1,6 +1,7 @@
 """Pods for Windows nodes, and what a pod for one operating system may not say because only the other knows it. Pure."""
 
 import re
+from collections.abc import Collection
 
 from registry.core.pods_validation import rules
 from registry.core.pods_validation.options import PodOptions
@@ -130,7 +131,7 @@ def _host_process(owner: Obj) -> bool | None:
     return wanted
 
 
-def validate_system(spec: Obj, path: str) -> Errors:
+def validate_system(spec: Obj, path: str, *, options: PodOptions) -> Errors:
     """The operating system that a pod is for, and what it rules out."""
     if spec.get("os") is None:
         return []
@@ -139,7 +140,7 @@ def validate_system(spec: Obj, path: str) -> Errors:
         return [field.required(f"{path}.os.name")]
     if system not in _SYSTEMS:
         return [field.not_supported(f"{path}.os", system, _SYSTEMS)]
-    return _validate_linux(spec, path) if system == "linux" else _validate_windows(spec, path)
+    return _validate_linux(spec, path) if system == "linux" else _validate_windows(spec, path, options.empties)
 
 
 def _validate_linux(spec: Obj, path: str) -> Errors:
@@ -151,12 +152,12 @@ def _validate_linux(spec: Obj, path: str) -> Errors:
     ]
 
 
-def _validate_windows(spec: Obj, path: str) -> Errors:
+def _validate_windows(spec: Obj, path: str, empties: Collection[str]) -> Errors:
     errors: Errors = []
     for member, may_be_empty in _POD_MEMBERS:
         parent, _, name = member.rpartition(".")
         value = (rules.given(spec, parent) if parent else spec).get(name)
-        if value if may_be_empty else value is not None:
+        if value if may_be_empty else value is not None or f"{path}.{member}" in empties:
             errors.append(field.forbidden(f"{path}.{member}", _NOT_ON_WINDOWS))
     for container, place in rules.each_container(spec, path):
         context = rules.given(container, "securityContext")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.core import pods_resize
+from registry.core import pods_ephemeralcontainers, pods_resize
 from registry.core.pods import PODS
 from registry.core.pods_status import PodStatusStrategy
 from tests.registry.defaulted import CONTEXT, canonical, created, defaulted
@@ -55,6 +55,15 @@ def test_nothing_is_taken_off_or_added(resources: dict[str, Any], expected: list
         resources = {**resources, "requests": {"cpu": "2", "memory": "1Gi"}}
 
     assert resized(resources)[0] == expected
+
+
+def test_a_static_pod_is_told_nothing_else() -> None:
+    old = created(PODS, {"metadata": {"name": "a", "annotations": {"kubernetes.io/config.mirror": "x"}}, **pod()})
+    new = {**old, "metadata": {**old["metadata"], "labels": {"a": "b c"}}}
+
+    for strategy in (pods_resize.STRATEGY, pods_ephemeralcontainers.STRATEGY):
+        (error,) = strategy.validate_update(CONTEXT, new, old)
+        assert error.detail.startswith("static pods ")
 
 
 def test_what_is_wrong_with_a_resize_of_a_pod_as_a_whole() -> None:

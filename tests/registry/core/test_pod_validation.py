@@ -5,7 +5,11 @@ from typing import Any
 import pytest
 
 from registry.core.pods import PODS
+from registry.empties import Empty
+from registry.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, created
+
+CLAIM = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
 
 
 def container(**more: Any) -> dict[str, Any]:
@@ -53,3 +57,39 @@ def container(**more: Any) -> dict[str, Any]:
 )
 def test_a_new_pod(spec: dict[str, Any], expected: list[str]) -> None:
     assert [str(one) for one in PODS.strategy.validate(CONTEXT, created(PODS, {"spec": spec}))] == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "empty", "expected"),
+    [
+        (
+            {"resources": {"limits": {"cpu": "1"}}},
+            ("spec", "resources", "claims"),
+            "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level",
+        ),
+        (
+            {"os": {"name": "windows"}},
+            ("spec", "securityContext", "supplementalGroups"),
+            "spec.securityContext.supplementalGroups: Forbidden: cannot be set for a windows pod",
+        ),
+        (
+            {"ephemeralContainers": [container(name="e")]},
+            ("spec", "ephemeralContainers", 0, "ports"),
+            "spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container",
+        ),
+        (
+            {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": CLAIM}}]},
+            ("spec", "volumes", 0, "ephemeral", "volumeClaimTemplate", "metadata", "finalizers"),
+            "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.finalizers: Forbidden: cannot be set",
+        ),
+    ],
+)
+def test_what_may_not_be_there_may_not_be_empty(
+    spec: dict[str, Any], empty: tuple[str | int, ...], expected: str
+) -> None:
+    new = created(PODS, {"spec": {"containers": [container()], **spec}})
+    context = StrategyContext(namespace="default", empties=[Empty(empty, is_map=False)])
+
+    without, found = ([str(one) for one in PODS.strategy.validate(sent, new)] for sent in (CONTEXT, context))
+
+    assert [one for one in found if one not in without] == [expected]
