@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
 from itertools import count
+from typing import NamedTuple
 
 from registry import conditions, errors, objects
 from registry.access.users import MASTERS, UserInfo
@@ -45,6 +46,13 @@ class RangeFull(AddressError):
         super().__init__("range is full")
 
 
+class _Blocks(NamedTuple):
+    """Those of one ServiceCIDR, and when it was made."""
+
+    networks: Sequence[Network]
+    since: str
+
+
 class ClusterIPs:
     """The addresses of one family. `store` keeps IPAddress objects, `cidrs` ServiceCIDR objects."""
 
@@ -54,7 +62,7 @@ class ClusterIPs:
         self._cidrs = cidrs
         self._metrics = metrics
         self._patience = patience
-        self._read: dict[str, tuple[int, Sequence[Network]]] = {}
+        self._read: dict[str, tuple[int, _Blocks]] = {}
 
     async def take(self, text: str, service: Object) -> None:
         """Take this very address for a service. Raises AddressError."""
@@ -156,13 +164,14 @@ class ClusterIPs:
         return False
 
     async def _networks(self, *, resource_version: int | None = 0) -> Sequence[Network]:
-        """The blocks of this family that are in use, each once."""
+        """The blocks of this family that are in use, each once, in the order in which they came."""
         items = (await self._cidrs.list(self._request, ListOptions(resource_version=resource_version))).items
         if len(self._read) > 2 * len(items):
             self._read.clear()
-        return list(dict.fromkeys(network for item in items for network in self._networks_of(item)))
+        found = sorted((self._networks_of(item) for item in items), key=lambda one: one.since)
+        return list(dict.fromkeys(network for one in found for network in one.networks))
 
-    def _networks_of(self, stored: StoredObject) -> Sequence[Network]:
+    def _networks_of(self, stored: StoredObject) -> _Blocks:
         """The blocks of one ServiceCIDR, decoded once: every new service asks."""
         known = self._read.get(stored.key)
         if known is not None and known[0] == stored.revision:
@@ -170,8 +179,9 @@ class ClusterIPs:
         obj = stored.decode()
         blocks = objects.get(obj, "spec.cidrs") or () if _is_ready(obj) else ()
         networks = [ip_network(block) for block in blocks if family_of(ip_network(block)) == self.family]
-        self._read[stored.key] = (stored.revision, networks)
-        return networks
+        read = _Blocks(networks, obj["metadata"].get("creationTimestamp") or "")
+        self._read[stored.key] = (stored.revision, read)
+        return read
 
 
 def _is_ready(service_cidr: Object) -> bool:

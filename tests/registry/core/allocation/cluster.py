@@ -45,6 +45,12 @@ class Cluster:
         cidr = defaulted(SERVICECIDRS, {"metadata": {"name": "kubernetes"}, "spec": {"cidrs": ["10.0.0.0/24"]}})
         await self._cidrs.create(_request(), cidr, CreateOptions())
 
+    async def add_block(self, name: str, block: str) -> None:
+        """Have another block of addresses, from the next second on."""
+        self.clock.advance(1)
+        body = {"metadata": {"name": name}, "spec": {"cidrs": [block]}}
+        await self._cidrs.create(_request(), defaulted(SERVICECIDRS, body), CreateOptions())
+
     async def create(self, name: str, *, dry_run: bool = False, **spec: Any) -> dict[str, Any]:
         body = {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
         options = CreateOptions(dry_run=("All",) if dry_run else ())

@@ -123,6 +123,16 @@ async def test_a_family_that_the_cluster_does_not_have_is_refused_by_the_rules(c
         await cluster.change("a", clusterIP="None", ipFamilyPolicy="RequireDualStack")
 
 
+async def test_the_oldest_block_gives_addresses_first(cluster: Cluster) -> None:
+    await cluster.add_block("another", "192.168.7.0/28")
+
+    spec = await cluster.create("a")
+    wanted = await cluster.create("b", clusterIP="192.168.7.5")
+
+    assert spec["clusterIP"].startswith("10.0.0.")
+    assert wanted["clusterIP"] == "192.168.7.5"
+
+
 async def test_a_repair_frees_what_nobody_holds_when_no_write_can_be_under_way(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort", clusterIP="10.0.0.10")
     await cluster.leak("10.0.0.200", 30200)
