@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.validation import field
+from registry.validation import field, label_selectors
 from registry.validation.field import FieldError
 from registry.validation.internal import form
 from registry.validation.names import check_qualified_name
@@ -95,7 +95,8 @@ def _validate_field_requirement(requirement: Mapping[str, Any], path: str) -> li
 def _validate_label_requirement(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
     key = requirement.get("key", "")
     errors = _validate_values(requirement, path)
-    return errors + field.invalid_each(f"{path}.key", key, check_qualified_name(key))
+    errors += field.invalid_each(f"{path}.key", key, check_qualified_name(key))
+    return errors + label_selectors.validate_values(requirement.get("values") or (), f"{path}.values")
 
 
 def _validate_values(requirement: Mapping[str, Any], path: str) -> list[FieldError]:

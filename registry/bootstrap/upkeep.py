@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
 _NAMESPACES_SECONDS = 60.0
+_FLOW_CONTROL_SECONDS = 60.0
 _TRUST_SECONDS = 60.0
 _REMOTE_SECONDS = 5.0
 """Between two looks at the services of APIServices, whose changes are not followed."""
@@ -118,6 +119,7 @@ class Upkeep:
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
         self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._look_after_remote, patience))
         self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces, patience))
+        self._spawn("keep turns", self._every(_FLOW_CONTROL_SECONDS, self._ensure_flow_control, patience))
         self._spawn("publish trust", self._every(_TRUST_SECONDS, self._publish_trust, patience))
         self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once, clock))
         self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew, clock))
@@ -133,6 +135,9 @@ class Upkeep:
 
     async def _ensure_namespaces(self) -> None:
         await namespaces.ensure(self._client)
+
+    async def _ensure_flow_control(self) -> None:
+        await flow_control.ensure(self._client)
 
     async def _publish_trust(self) -> None:
         await authentication_trust.ensure(self._client, self._trust(), self._clock.patience)

@@ -22,7 +22,7 @@ def validate(selector: Mapping[str, Any], path: str, *, allows_invalid_values: b
         here = f"{path}.matchExpressions[{index}]"
         errors += _validate_expression(expression, here)
         if not allows_invalid_values:
-            errors += _validate_values(expression.get("values") or (), f"{here}.values")
+            errors += validate_values(expression.get("values") or (), f"{here}.values")
     return errors
 
 
@@ -32,7 +32,8 @@ def _validate_expression(expression: Mapping[str, Any], path: str) -> list[Field
     return errors + field.invalid_each(f"{path}.key", key, names.check_qualified_name(key))
 
 
-def _validate_values(values: Sequence[str], path: str) -> list[FieldError]:
+def validate_values(values: Sequence[str], path: str) -> list[FieldError]:
+    """What is wrong with values of labels."""
     return [
         field.invalid(f"{path}[{index}]", value, text)
         for index, value in enumerate(values)

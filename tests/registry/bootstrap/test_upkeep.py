@@ -15,7 +15,7 @@ from registry.bootstrap.kubernetes_service import Advertised
 from registry.bootstrap.own_client import OwnClient, Place
 from registry.bootstrap.upkeep import Upkeep
 from registry.generic.provider import resource_of
-from storage.clock import SystemClock
+from storage.clock import Clock, ManualClock, SystemClock
 from storage.factory import StorageConfig, StorageFactory
 from tests import golden
 from tests.registry.foundations import foundation_on
@@ -44,8 +44,8 @@ async def well(_registration: Registration) -> str:
 class Begun:
     """What one server stands on; `again` is another server on the same storage."""
 
-    def __init__(self, factory: StorageFactory) -> None:
-        self.given = foundation_on(factory)
+    def __init__(self, factory: StorageFactory, clock: Clock | None = None) -> None:
+        self.given = foundation_on(factory, clock=clock)
         groups = assemble(environment_of(self.given))
         self.client = OwnClient(groups, self.given)
         registrations = Registrations(factory.storage_for(resource_of(APISERVICES)))
@@ -132,6 +132,24 @@ async def test_a_second_beginning_changes_nothing(begun: Begun, factory: Storage
     after = [obj for place in PLACES for obj in await begun.client.all(place)]
     await again.upkeep.close()
     assert after == before
+
+
+async def test_what_must_be_there_is_made_again() -> None:
+    clock = ManualClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        server = Begun(factory, clock)
+        await server.upkeep.begin(ADVERTISED)
+        await server.client.delete(FLOWSCHEMAS, "exempt")
+
+        names: set[str] = set()
+        for _ in range(100):
+            clock.advance(60)
+            names = {schema["metadata"]["name"] for schema in await server.client.all(FLOWSCHEMAS)}
+            if "exempt" in names:
+                break
+
+        assert "exempt" in names
+        await server.upkeep.close()
 
 
 async def test_what_people_have_changed_stays_when_the_annotation_says_so(
