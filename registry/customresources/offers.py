@@ -86,6 +86,7 @@ def offer_of(
             storage=DryRunnableStorage(storages[version.name]),
             strategy=kind.strategy,
             canonical=partial(_canonical, types[version.name]),
+            settled=types[version.name].canonical,
             forms=forms.forms_of(definition, types, version.name, call),
             admission=admission,
             authorizer=environment.authorizer,

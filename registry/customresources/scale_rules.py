@@ -21,9 +21,11 @@ def at(obj: Object, path: str) -> Any:
     value: Any = obj
     names = path.removeprefix(".").split(".")
     for depth, name in enumerate(names):
+        if value is None:
+            return None
         if not isinstance(value, dict):
-            shown = ".".join(["", *names[:depth]])
-            kind = _GO_TYPES.get(type(value), "map[string]interface {}")
+            shown = ".".join(["", *names[: depth + 1]])
+            kind = _GO_TYPES[type(value)]
             text = f"{gotext.value_text(value)} is of the type {kind}, expected map[string]interface{{}}"
             raise WrongType(f"{shown} accessor error: {text}")
         value = value.get(name)

@@ -64,8 +64,9 @@ def _as_it_is(obj: Object) -> Object:
 class Store(Struct, frozen=True, kw_only=True):
     """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
 
-    canonical: the one form of a hub object, as it is printed; what is stored is always in it. managers: who looks after
-    the owners of its fields; None for what is nobody's. forms: in what admission can see them.
+    canonical: the one form of a hub object, as it is printed; what is stored is always in it. settled: that in which a
+    change is validated, where it is another. managers: who looks after the owners of its fields; None for what is
+    nobody's. forms: in what admission can see them.
     """
 
     kind: Kind
@@ -74,6 +75,7 @@ class Store(Struct, frozen=True, kw_only=True):
     admission: Admission = field(default_factory=Chain)
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     canonical: Callable[[Object], Object] = _as_it_is
+    settled: Callable[[Object], Object] | None = None
     hooks: Hooks = field(default_factory=Hooks)
     clock: Clock = field(default_factory=SystemClock)
     config: Config = field(default_factory=Config)
@@ -328,7 +330,7 @@ class Store(Struct, frozen=True, kw_only=True):
 
     def _settle(self, new: Object) -> None:
         """Give an object, in place, the form of the stored one with which it is going to be compared."""
-        settled = self.canonical(new)
+        settled = (self.settled or self.canonical)(new)
         new.clear()
         new.update(settled)
 

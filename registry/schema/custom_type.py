@@ -67,8 +67,14 @@ class CustomType:
         return value
 
     def convert(self, value: Any) -> Decoded:
-        """Strategic merge patches, which decode in another way, are not for custom resources."""
-        return self.decode(value)
+        """What an apply has made: nothing in it is pruned, so that nulls are seen by whoever validates it."""
+        try:
+            obj = _with_plain_numbers(value)
+        except RecursionError:
+            raise DecodeError(TOO_DEEP) from None
+        if "metadata" in obj:
+            obj["metadata"] = self.metadata.decode(obj["metadata"]).obj
+        return Decoded(obj)
 
     def coerce(self, value: dict[str, Any]) -> dict[str, Any]:
         """A sound object of another version, without its type, as this version has it."""

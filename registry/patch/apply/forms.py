@@ -55,6 +55,11 @@ class Form:
     def api_version(self) -> str:
         return self.view.object_kind.api_version
 
+    @property
+    def resets_only(self) -> str:
+        """The one version in which writers of objects cannot set what they cannot set; empty for all."""
+        return ""
+
     @cached_property
     def type(self) -> Type:
         return self._find_type()
@@ -146,6 +151,11 @@ class CustomForm(Form):
 
     def __init__(self, view: View, own: CustomType, metadata: Shape) -> None:
         super().__init__(view, lambda: own, lambda node: Shapes(metadata).of_custom_resource(node))
+
+    @property
+    def resets_only(self) -> str:
+        """Custom resources say only of the version of a write what it cannot set, if it is of no subresource."""
+        return self.api_version
 
     def converted(self, one: Versioned, source: Form) -> Versioned:
         return self.read({**one.value, **typed(self.view.object_kind, {})})

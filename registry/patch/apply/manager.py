@@ -201,7 +201,8 @@ class FieldManager(Struct, frozen=True):
 
     @property
     def _rules(self) -> Rules:
-        return Rules(self.convert or self._convert, self.resets)
+        resets_only = "" if self.subresource else self.form.resets_only
+        return Rules(self.convert or self._convert, self.resets, resets_only)
 
     def _convert(self, one: Versioned, api_version: str) -> Versioned | None:
         return forms.convert(self.forms, one, api_version)

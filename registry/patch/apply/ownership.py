@@ -13,7 +13,7 @@ from registry.patch.apply.compare import Difference
 from registry.patch.apply.conflicts import Conflict, Conflicts
 from registry.patch.apply.fields import Fields
 from registry.patch.apply.managed import Managed, Owned, Owner
-from registry.patch.apply.resets import Resets
+from registry.patch.apply.resets import NO_RESETS, Resets
 from registry.patch.apply.shapes import ABSENT, Shape, ShapeError
 
 
@@ -53,10 +53,17 @@ class Convert(Protocol):
 
 
 class Rules(Struct, frozen=True):
-    """How a resource converts, and what writers on this path cannot set."""
+    """How a resource converts, and what writers on this path cannot set.
+
+    resets_only: the one version of which that is true; empty where it is of all.
+    """
 
     convert: Convert
     resets: Resets
+    resets_only: str = ""
+
+    def resets_in(self, api_version: str) -> Resets:
+        return self.resets if self.resets_only in {"", api_version} else NO_RESETS
 
 
 def updated(rules: Rules, live: Versioned, new: Versioned, managed: Managed) -> tuple[dict[Owner, Owned], Fields]:
@@ -123,7 +130,7 @@ def _left(
 def _change_in(rules: Rules, live: Versioned, new: Versioned, api_version: str) -> Difference | None:
     old = _converted(rules, live, api_version, "failed to convert old object")
     changed = _converted(rules, new, api_version, "failed to convert new object") if old is not None else None
-    return None if old is None or changed is None else old.compared(changed).within(rules.resets)
+    return None if old is None or changed is None else old.compared(changed).within(rules.resets_in(api_version))
 
 
 def _pruned(rules: Rules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:

@@ -27,6 +27,7 @@ from tests.registry.patch.apply.things import (
 )
 
 PORT = {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}}
+TEXT = {"type": "string"}
 SPEC = {
     "type": "object",
     "properties": {
@@ -268,6 +269,30 @@ def test_the_status_is_nobodys_on_the_main_resource() -> None:
         (None, ["f:spec"]),
         ("status", ["f:status"]),
     ]
+
+
+def test_what_cannot_be_set_of_a_custom_resource_counts_in_its_other_versions() -> None:
+    forms = {form.api_version: form for form in (form_of(SPEC), form_of(SPEC, "v2"))}
+    of_main, of_status = (
+        resets("example.com", "things", subresource, has_status=True, is_custom=True) for subresource in ("", "status")
+    )
+    one, two = (FieldManager(form, forms, Now(), resets=of_main) for form in forms.values())
+    status = FieldManager(one.form, forms, Now(), "status", of_status)
+    live = status.apply(None, {**thing(), "status": {"s": 1}}, "reporter", force=False)
+    config = {**thing(a="1"), "status": {"s": 2}}
+
+    one.apply(live, config, "me", force=False)
+    with pytest.raises(ApplyConflict, match=r'conflict with "reporter" with subresource "status": \.status\.s$'):
+        two.apply(live, {**config, "apiVersion": "example.com/v2"}, "me", force=False)
+
+
+def test_what_an_apply_leaves_of_a_map_of_a_custom_resource_is_null() -> None:
+    manager = manager_of({"type": "object", "properties": {"m": {"type": "object", "additionalProperties": TEXT}}})
+    live = manager.apply(None, thing(m={"k": "v"}), "me", force=False)
+
+    after = manager.apply(live, thing(m={}), "me", force=False)
+
+    assert after["spec"] == {"m": None}
 
 
 def test_owners_in_another_version_are_looked_at_in_its_words() -> None:
