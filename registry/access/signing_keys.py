@@ -47,15 +47,16 @@ class VerifyingKey(Struct, frozen=True, dict=True):
         return _CURVES[self.key.curve.name][0]
 
     def shown(self) -> Mapping[str, str]:
-        """As a JSON web key."""
-        about = {"use": "sig", "kid": self.id, "alg": self.algorithm}
+        """As a JSON web key, its members in kube-apiserver's order."""
         numbers = self.key.public_numbers()
         if isinstance(numbers, rsa.RSAPublicNumbers):
-            return {"kty": "RSA", **about, "n": _number(numbers.n), "e": _number(numbers.e)}
+            about = {"use": "sig", "kty": "RSA", "kid": self.id, "alg": self.algorithm}
+            return {**about, "n": _number(numbers.n), "e": _number(numbers.e)}
         assert isinstance(self.key, ec.EllipticCurvePublicKey)
         size = (self.key.key_size + 7) // 8
         curve = _CURVES[self.key.curve.name][1]
-        return {"kty": "EC", **about, "crv": curve, "x": _number(numbers.x, size), "y": _number(numbers.y, size)}
+        about = {"use": "sig", "kty": "EC", "kid": self.id, "crv": curve, "alg": self.algorithm}
+        return {**about, "x": _number(numbers.x, size), "y": _number(numbers.y, size)}
 
 
 def _number(value: int, size: int = 0) -> str:
