@@ -64,6 +64,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """How tables show it; None when registry/printing/printers.py says so."""
     deprecation: str = ""
     """The warning that every request for it gets."""
+    inner_annotations: frozenset[str] = frozenset()
+    """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
     expires: bool = False
     """Whether its objects go by themselves, as --event-ttl says."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)

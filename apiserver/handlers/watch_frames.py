@@ -48,8 +48,12 @@ def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> t
         return _table_frames(served, wire, transform, has_headers=True), _table_frames(served, wire, transform)
     if transform.kind == negotiation.PARTIAL_LIST:
         return _no_frame, _no_frame
-    partly = _shown_frames(served, wire, lambda event: tables.partial(transform.api_version, _object(served, event)))
-    return partly, partly
+
+    def partly(event: WatchEvent) -> Object:
+        return tables.partial(transform.api_version, _object(served, event), served.kind)
+
+    frames = _shown_frames(served, wire, partly)
+    return frames, frames
 
 
 def _no_frame(_events: Sequence[WatchEvent]) -> bytes:

@@ -137,6 +137,7 @@ DAEMONSETS = Kind(
     kind="DaemonSet",
     short_names=("ds",),
     categories=("all",),
+    inner_annotations=frozenset({_TEMPLATE_GENERATION}),
     strategy=DaemonSetStrategy(has_status=True, has_generation=True),
     status_strategy=DaemonSetStatusStrategy(),
 )

@@ -143,6 +143,7 @@ DEPLOYMENTS = Kind(
     kind="Deployment",
     short_names=("deploy",),
     categories=("all",),
+    inner_annotations=frozenset({_ROLLBACK}),
     strategy=DeploymentStrategy(has_status=True, has_generation=True),
     status_strategy=DeploymentStatusStrategy(),
     scale=Scale(),

@@ -6,6 +6,7 @@ Pure. The shapes alone: columns come from columns.py, the choice of a form from 
 from collections.abc import Sequence
 from typing import Any
 
+from registry.kind import Kind
 from registry.printing.columns import Columns
 from storage.stored_object import Object
 
@@ -33,12 +34,24 @@ def row(columns: Columns, obj: Object, *, now: float) -> Object:
     return made
 
 
-def partial(api_version: str, obj: Object) -> Object:
+def partial(api_version: str, obj: Object, kind: Kind) -> Object:
     """An object's metadata alone."""
-    return {"kind": PARTIAL, "apiVersion": api_version, "metadata": obj.get("metadata") or {}}
+    metadata = obj.get("metadata") or {}
+    if kind.inner_annotations:
+        metadata = _without_annotations(metadata, kind.inner_annotations)
+    return {"kind": PARTIAL, "apiVersion": api_version, "metadata": metadata}
 
 
-def partial_list(api_version: str, metadata: Object, items: Sequence[Object]) -> Object:
+def _without_annotations(metadata: Object, names: frozenset[str]) -> Object:
+    annotations = metadata.get("annotations") or {}
+    if names.isdisjoint(annotations):
+        return metadata
+    kept = {name: value for name, value in annotations.items() if name not in names}
+    shown = {**metadata, "annotations": kept}
+    return shown if kept else {name: value for name, value in shown.items() if name != "annotations"}
+
+
+def partial_list(api_version: str, metadata: Object, items: Sequence[Object], kind: Kind) -> Object:
     """Many objects' metadata. An empty list says null: so it is upstream."""
-    shown: list[Any] = [partial(api_version, item) for item in items]
+    shown: list[Any] = [partial(api_version, item, kind) for item in items]
     return {"kind": f"{PARTIAL}List", "apiVersion": api_version, "metadata": metadata, "items": shown or None}
