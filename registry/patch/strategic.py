@@ -76,6 +76,7 @@ def _set_element_order(original: Map, patch: Map, node: Node, directive: str) ->
     else:
         values = _merged_list(present, change, rule)
     if strategic_lists.element_type(present or [], change or []) is dict:
+        strategic_lists.check_named(values, order, rule.merge_key)
         strategic_lists.check_keys((*values, *order, *(present or ())), rule.merge_key)
     original[name] = strategic_lists.in_order(values, order, present or [], rule.merge_key)
     patch.pop(name, None)

@@ -99,6 +99,17 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
             raise strategic_errors.other_order(patch, order)
 
 
+def check_named(elements: list[Any], order: list[Any], merge_key: str) -> None:
+    """Whoever looks for an element in an order reads it up to the element: there must be nothing but objects."""
+    odd = next((place for place, one in enumerate(order) if not isinstance(one, dict)), None)
+    if odd is None:
+        return
+    named = {identity(one[merge_key]) for one in order[:odd] if merge_key in one}
+    for element in elements:
+        if isinstance(element, dict) and merge_key in element and identity(element[merge_key]) not in named:
+            raise StatusError(f"value for key {odd} is not a map")
+
+
 def check_keys(elements: Iterable[Any], merge_key: str) -> None:
     """Objects cannot be put in order but by a key that all of them have."""
     for element in elements:

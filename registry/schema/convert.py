@@ -102,6 +102,8 @@ def _leaf(node: Node, value: Any) -> Any:
         return check(node, value)
     if node.kind is Kind.BYTES and not isinstance(value, str | list):
         raise DecodeError(f"cannot restore slice from {_go_kind(value)}")
+    if node.kind is Kind.BYTES and isinstance(value, list):
+        value = list(map(_byte, value))
     try:
         return leaves.reader(node)(value)
     except TypeMismatch as mismatch:
@@ -126,15 +128,24 @@ def _boolean(_: Node, value: Any) -> bool:
     raise _unrecognized("bool")
 
 
-def _integer(node: Node, value: Any) -> int:
+def _byte(value: Any) -> int:
+    return 0 if value is None else _whole(value, "uint8") % 256
+
+
+def _whole(value: Any, go_type: str) -> int:
     if isinstance(value, float):
         if not value.is_integer():
-            raise DecodeError(f"cannot convert float64 to {node.go_type}")
+            raise DecodeError(f"cannot convert float64 to {go_type}")
         value = int(value)
     if type(value) is not int:
-        raise _unrecognized(node.go_type)
+        raise _unrecognized(go_type)
+    return value
+
+
+def _integer(node: Node, value: Any) -> int:
+    whole = _whole(value, node.go_type)
     half = 1 << (_INTEGER_BITS[node.go_type] - 1)
-    return (value + half) % (2 * half) - half
+    return (whole + half) % (2 * half) - half
 
 
 def _number(node: Node, value: Any) -> int | float:

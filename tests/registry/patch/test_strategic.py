@@ -167,7 +167,11 @@ def test_an_element_order_alone_sorts_what_is_there() -> None:
         ({"spec": {"$setElementOrder/containers": 1}}, "expected a []interface {}, but received a int64"),
         ({"spec": {"$setElementOrder/containers": None}}, "expected a []interface {}, but received a %!s(<nil>)"),
         (
-            {"spec": {"$setElementOrder/containers": ["x"]}},
+            {"spec": {"$setElementOrder/containers": [{"name": "b"}, "x"]}},
+            "value for key 1 is not a map",
+        ),
+        (
+            {"spec": {"$setElementOrder/containers": [{"name": "a"}, "x"]}},
             "expected a map[string]interface {}, but received a string",
         ),
         (

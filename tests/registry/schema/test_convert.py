@@ -29,6 +29,8 @@ def crd(props: Any) -> dict[str, Any]:
         (POD, {"spec": {"hostNetwork": 1}}, "unrecognized type: bool"),
         (POD, {"spec": {"priority": "x"}}, "unrecognized type: int32"),
         (POD, {"spec": {"priority": 1.5}}, "cannot convert float64 to int32"),
+        (SECRET, {"data": {"a": ["x"]}}, "unrecognized type: uint8"),
+        (SECRET, {"data": {"a": [1.5]}}, "cannot convert float64 to uint8"),
         (POD, {"spec": {"overhead": {"cpu": "1x1"}}}, "quantities must match the regular expression "
          "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
         (POD, {"metadata": {"deletionTimestamp": 1}}, "json: cannot unmarshal number into Go value of type string"),
@@ -64,6 +66,7 @@ def test_integers_are_cut_to_their_size_and_whole_floats_pass() -> None:
     converted = POD.convert({"spec": {"priority": 2**31, "terminationGracePeriodSeconds": 30.0}})
 
     assert converted.obj == {"spec": {"priority": -(2**31), "terminationGracePeriodSeconds": 30}}
+    assert SECRET.convert({"data": {"a": [104.0, 256 + 105, -1, None]}}).obj == {"data": {"a": "aGn/AA=="}}
 
 
 def test_the_result_is_what_decoding_would_make() -> None:
