@@ -127,6 +127,8 @@ def _json_patched(patch: Patch, document: Object) -> _Patched:
     if mismatch := documents.operations_mismatch(operations, is_strict=patch.is_strict):
         raise BadRequest(prefix + mismatch)
     strict_errors = documents.operations_errors(patch.text, operations) if patch.is_strict else ()
+    if strict_errors:
+        operations = texts.as_written(patch.text)
     return json_patch.applied(document, operations or ()), strict_errors
 
 

@@ -157,6 +157,8 @@ class _Work:
     def _visit(self, container: Container) -> None:
         if isinstance(container, dict):
             self._visited[id(container)] = container
+            if isinstance(container, texts.Repeated):
+                container.pairs = None
 
     def _sort_within(self, value: Any) -> None:
         """Sort the members of what operations were on the way to; it is nowhere else than under its like."""
@@ -250,12 +252,12 @@ def _are_equal(one: Any, other: Any) -> bool:
     """As JSON: neither 1 and 1.0 nor 1 and true are the same. No dearer than the smaller of the two is large."""
     if isinstance(one, float) and isinstance(other, float):
         return one == other
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
+    if isinstance(one, dict) and isinstance(other, dict):
         return len(one) == len(other) and all(
             name in other and _are_equal(value, other[name]) for name, value in one.items()
         )
+    if type(one) is not type(other):
+        return False
     if isinstance(one, list):
         return len(one) == len(other) and all(map(_are_equal, one, other))
     return bool(one == other)

@@ -9,6 +9,7 @@ repeated fields what Go makes of them: objects, maps and lists are decoded into 
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -38,9 +39,9 @@ class _Pairs(list[tuple[str, Any]]):
     """A JSON object with all its keys."""
 
 
-def with_literals(text: bytes) -> Any:
+def with_literals(text: bytes, *, make_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """The value of a JSON text, in which numbers with a fraction or an exponent know how they were written."""
-    return json.loads(text, parse_float=numbers.Literal.of, parse_int=_integer)
+    return json.loads(text, parse_float=numbers.Literal.of, parse_int=_integer, object_pairs_hook=make_object)
 
 
 def _integer(text: str) -> Any:

@@ -141,6 +141,18 @@ def test_a_number_that_knows_its_text_can_be_copied_and_tested() -> None:
     assert texts.written(result["a"]) == b"1E3"
 
 
+def test_members_that_a_patch_says_twice_stay_so_until_an_operation_looks_into_them() -> None:
+    operations = texts.as_written(
+        b'[{"op": "add", "path": "/a", "value": {"x": {"k": 1, "k": 2e0}}},'
+        b' {"op": "add", "path": "/b", "value": {"k": 1, "k": 2}},'
+        b' {"op": "test", "path": "/b", "value": {"k": 2}}, {"op": "add", "path": "/b/c", "value": 3}]'
+    )
+
+    result = json_patch.applied({}, operations)
+
+    assert texts.written(result) == b'{"a":{"x":{"k":1,"k":2e0}},"b":{"c":3,"k":2}}'
+
+
 def test_objects_on_the_way_come_out_sorted() -> None:
     result = json_patch.applied(
         {"b": {"y": {"2": 0, "1": 0}, "x": 0}, "a": {"2": 0, "1": 0}}, [{"op": "add", "path": "/b/c", "value": 0}]
