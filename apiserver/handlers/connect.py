@@ -35,8 +35,9 @@ async def handle(
 ) -> web.StreamResponse:
     """Find out where to go on, and go there."""
     info = context.info
+    chosen = None
     if served.view.object_kind.kind == served.kind.kind:
-        output.negotiated(request, served, written=_WRITTEN)
+        chosen = output.negotiated(request, served, written=_WRITTEN)
     elif context.query.get("dryRun"):
         raise errors.BadRequest("dryRun is not supported")
     path = "/".join(info.parts[_BEHIND:])
@@ -46,9 +47,20 @@ async def handle(
         path += "/"
     call = Call(verb=info.verb, query=context.query, path=path)
     location = await served.storage.connect(rest_request(context, served), info.name, call)
+    if chosen is not None and chosen.target is not None:
+        raise _no_form(chosen.target)
     if location is None:
         return _nothing(context)
     return await _PASSES[location.passage](request, context, location, backends)
+
+
+def _no_form(target: negotiation.Target) -> errors.StatusError:
+    """Why logs are no object, in the words of what was made of their place."""
+    if target.kind == negotiation.PARTIAL_LIST:
+        found = "*rest.LocationStreamer"
+        why = f"you requested PartialObjectMetadataList, but the requested object is not a list ({found})"
+        return errors.NotTransformable(why)
+    return errors.StatusError("object does not implement the Object interfaces")
 
 
 def _nothing(context: RequestContext) -> web.StreamResponse:

@@ -102,6 +102,22 @@ async def test_a_log_is_that_of_the_kubelet(tmp_path: Path) -> None:
     assert kubelet.heads[0].startswith("GET /containerLogs/default/p/c?tailLines=3&timestamps=true HTTP/1.1")
 
 
+@pytest.mark.parametrize(
+    ("form", "code", "says"),
+    [
+        ("PartialObjectMetadata", 500, "object does not implement the Object interfaces"),
+        ("PartialObjectMetadataList", 406, "is not a list (*rest.LocationStreamer)"),
+        ("Table", 406, "only the following media types are accepted"),
+    ],
+)
+async def test_a_log_is_no_object(tmp_path: Path, form: str, code: int, says: str) -> None:
+    accept = {"Accept": f"application/json;as={form};g=meta.k8s.io;v=v1"}
+    async with with_kubelet(tmp_path) as (server, kubelet):
+        answer = await ask(server.secure.port, f"{POD}/log", headers=accept, tls=as_admin(server))
+
+    assert (answer.status, says in answer.text, kubelet.heads) == (code, True, [])
+
+
 async def test_a_kubelet_that_refuses_is_told_in_a_status(tmp_path: Path) -> None:
     async with with_kubelet(tmp_path) as (server, _kubelet):
         answer = await request(server, f"{POD}/log?tailLines=7")
