@@ -26,6 +26,7 @@ from registry.schema import DecodeError
 from storage.stored_object import Object
 
 _BEFORE_FIRST_APPLY = "before-first-apply"
+_NO_MANAGER = "failed to create manager for existing fields"
 _SYSTEM_METADATA = (
     "name",
     "namespace",
@@ -168,10 +169,16 @@ class FieldManager(Struct, frozen=True):
             return ownership.applied(self._rules, before, wanted, known, owner=owner, force=True)
 
     def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
-        """The owner of all that is there when nobody was tracked until now; nobody of what has no shape."""
+        """The owner of all that is there when nobody was tracked until now.
+
+        Raises a StatusError for what does not fit its type (of today).
+        """
         if self.form.refusal:
             what = f"failed to convert live object (/; {forms.kind_text(self.form.view.object_kind)}) to proper version"
-            raise StatusError(f"failed to create manager for existing fields: {what}: {self.form.refusal}")
+            raise StatusError(f"{_NO_MANAGER}: {what}: {self.form.refusal}")
+        if found := checks.misfits(live.shape, live.value, allows_duplicates=True):
+            what = f"failed to convert new object ({_subject(live.value)}) to smd typed: {checks.summary(found)}"
+            raise StatusError(f"{_NO_MANAGER}: {what}")
         known: dict[Owner, Owned] = {}
         try:
             _, mine = ownership.updated(self._rules, self.form.nothing, live, {})

@@ -386,6 +386,20 @@ def test_a_live_object_that_no_longer_fits_its_type_cannot_be_applied_to() -> No
         manager.apply(live, thing(a="2"), "me", force=False)
 
 
+def test_who_owned_what_before_the_first_apply_cannot_be_told_of_what_does_not_fit_its_type() -> None:
+    manager = builtin_manager("", "v1", "ServiceAccount")
+    live = {"metadata": {"name": "a", "namespace": "n"}, "secrets": [{"uid": "u"}]}
+    config = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}}
+
+    with pytest.raises(StatusError) as caught:
+        manager.apply(live, config, "me", force=False)
+
+    assert caught.value.message.startswith(
+        "failed to create manager for existing fields: failed to convert new object (n/a; /v1, Kind=ServiceAccount) "
+        "to smd typed: .secrets: element 0: "
+    )
+
+
 def test_what_is_sent_empty_is_owned_where_it_is_always_printed() -> None:
     manager = builtin_manager("rbac.authorization.k8s.io", "v1", "ClusterRole")
     empties = (Empty(("rules",), False), Empty(("metadata", "labels"), True))
