@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.cel.costs import CHECK, REGEX, SELECTOR_REQUIREMENT, TRAVERSAL
+from registry.cel.costs import CHECK, COMPARISONS, LIST_COST, REGEX, SELECTOR_REQUIREMENT, TRAVERSAL
 from registry.cel.sizes import HUGE, NOTHING, ONE, UNKNOWN, Range, exactly
 from registry.cel.types import Kind, Type
 
@@ -220,6 +220,60 @@ def _format(_overload: str, target: Argument | None, _arguments: Sequence[Argume
     return Estimate(target.known.scaled(TRAVERSAL)) if target is not None else None
 
 
+def _allocated(factor: float, size: Range) -> Estimate:
+    """A new list of a size."""
+    return Estimate(size.scaled(factor).plus(exactly(1 + LIST_COST)), size)
+
+
+def _written(argument: Argument, otherwise: int) -> int:
+    """A number that is written out; no less than 0."""
+    return max(argument.literal, 0) if type(argument.literal) is int else otherwise
+
+
+def _slice(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
+    if target is None or len(arguments) != 2:
+        return None
+    start, end = _written(arguments[0], 0), _written(arguments[1], target.known.high)
+    return _allocated(1, exactly((end - start) % (HUGE + 1)))
+
+
+def _flatten(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
+    if target is None:
+        return None
+    return _allocated(_written(arguments[0], HUGE) if arguments else 1, target.known)
+
+
+def _range(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
+    return _allocated(1, exactly(_written(arguments[0], HUGE)))
+
+
+def _reverse(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
+    return _allocated(1, target.known) if target is not None else None
+
+
+def _distinct(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
+    return _allocated(2, target.known.times(target.known)) if target is not None else None
+
+
+def _sort(overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
+    """By itself, or by its keys."""
+    if target is None:
+        return None
+    size = (arguments[0] if arguments else target).known
+    is_text = overload.startswith(("list_string_", "list_bytes_"))
+    return _allocated(COMPARISONS + TRAVERSAL * is_text, size.times(size))
+
+
+def _sets(rounds: int) -> Estimator:
+    """Each element is compared with each, once or both ways."""
+
+    def estimate(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
+        one, other = arguments
+        return Estimate(one.known.times(other.known).scaled(rounds).plus(ONE))
+
+    return estimate
+
+
 _ESTIMATORS: Mapping[str, Estimator] = {
     "check": _check,
     **dict.fromkeys(("fieldSelector", "labelSelector"), _selector),
@@ -248,6 +302,14 @@ _ESTIMATORS: Mapping[str, Estimator] = {
     **dict.fromkeys(("bytes", "string"), _bytes),
     "strings.quote": _quote,
     "format": _format,
+    **dict.fromkeys(("sets.contains", "sets.intersects"), _sets(1)),
+    "sets.equivalent": _sets(2),
+    "slice": _slice,
+    "flatten": _flatten,
+    "lists.range": _range,
+    "reverse": _reverse,
+    "distinct": _distinct,
+    **dict.fromkeys(("sort", "@sortByAssociatedKeys"), _sort),
 }
 
 

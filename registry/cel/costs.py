@@ -15,6 +15,10 @@ REGEX = 0.25
 CHECK = 350_000
 """An authorization check: no more than two fit into one expression."""
 SELECTOR_REQUIREMENT = 50
+LIST_COST, MAP_COST, OBJECT_COST = 10, 30, 40
+"""Of making one."""
+COMPARISONS = 2
+"""Of each element with each, where a list is sorted or has no element twice."""
 
 CostOfCall = Callable[[str, Sequence[Any], Any], int]
 """By overload, arguments and result (None when there is none)."""
@@ -119,6 +123,30 @@ def _bytes_of_string(overload: str, arguments: Sequence[Any], result: Any) -> in
     return _first(overload, arguments, result) if overload in ("string_to_bytes", "bytes_to_string") else 1
 
 
+def _allocated(factor: float, size: int) -> int:
+    """A new list of a size."""
+    return int(size * factor) + 1 + LIST_COST
+
+
+def _new_list(_overload: str, _arguments: Sequence[Any], result: Any) -> int:
+    return _allocated(1, size_of(result))
+
+
+def _flatten(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
+    return _allocated(arguments[1] if len(arguments) == 2 else 1, size_of(arguments[0]))
+
+
+def _compared(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
+    """Each element with each, or each key if there are keys."""
+    keys = arguments[-1]
+    is_text = bool(keys) and isinstance(keys[0], (str, bytes))
+    return _allocated(COMPARISONS + TRAVERSAL * is_text, size_of(keys) ** 2)
+
+
+def _sets(rounds: int) -> CostOfCall:
+    return lambda _overload, arguments, _result: 1 + size_of(arguments[0]) * size_of(arguments[1]) * rounds
+
+
 _COSTS: Mapping[str, CostOfCall] = {
     "check": _check,
     **dict.fromkeys(("fieldSelector", "labelSelector"), _selector),
@@ -139,6 +167,11 @@ _COSTS: Mapping[str, CostOfCall] = {
     **dict.fromkeys(("_==_", "_!=_"), _equals),
     "_+_": _add,
     "contains": _contains,
+    **dict.fromkeys(("sets.contains", "sets.intersects"), _sets(1)),
+    "sets.equivalent": _sets(2),
+    **dict.fromkeys(("slice", "lists.range", "reverse"), _new_list),
+    "flatten": _flatten,
+    **dict.fromkeys(("distinct", "sort", "@sortByAssociatedKeys"), _compared),
 }
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from registry.cel import call_estimates
 from registry.cel.call_estimates import Argument, Estimate
 from registry.cel.checker import Checked
-from registry.cel.program import LIST_COST, MAP_COST, OBJECT_COST
+from registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
 from registry.cel.sizes import EMPTY_UNION, NOTHING, ONE, UNKNOWN, Range, exactly
 from registry.cel.syntax import (
     Call,

@@ -9,6 +9,7 @@ from typing import Any
 
 from registry.cel import costs, overloads
 from registry.cel.checker import OPTIONAL_SELECT, Checked
+from registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
 from registry.cel.frames import Frame, Step
 from registry.cel.steps import OPERATORS, OTHERWISE, constant, field, field_test, optional_field
 from registry.cel.syntax import (
@@ -25,9 +26,6 @@ from registry.cel.syntax import (
 )
 from registry.cel.values import EvaluationError, TypeName, UInt, kind_of
 from registry.gotext import value_text
-
-LIST_COST, MAP_COST, OBJECT_COST = 10, 30, 40
-
 
 _OPTIONAL_INDEX = "_[?_]"
 """It finds nothing in what has no elements."""

@@ -130,7 +130,9 @@ LIBRARY = Library(
                 ("list_flatten_int", "list(dyn).(int) -> list(dyn)"),
             ],
             "sort": [(f"list_{kind}_sort", f"list({kind}).() -> list({kind})") for kind in _ORDERED],
-            "@sortByAssociatedKeys": [("list_sort_by", "list(A).(list(B)) -> list(A)")],
+            "@sortByAssociatedKeys": [
+                (f"list_{kind}_sortByAssociatedKeys", f"list(A).(list({kind})) -> list(A)") for kind in _ORDERED
+            ],
             "lists.range": [("lists_range", "(int) -> list(int)")],
             "reverse": [("list_reverse", "list(A).() -> list(A)")],
             "distinct": [("list_distinct", "list(A).() -> list(A)")],
@@ -149,7 +151,7 @@ LIBRARY = Library(
         "list_flatten": _flatten,
         "list_flatten_int": _flatten,
         **{f"list_{kind}_sort": _sort for kind in _ORDERED},
-        "list_sort_by": _sort_by,
+        **{f"list_{kind}_sortByAssociatedKeys": _sort_by for kind in _ORDERED},
         "lists_range": _range,
         "list_reverse": lambda elements: elements[::-1],
         "list_distinct": _distinct,

@@ -89,6 +89,11 @@ def test_an_expression_computes(text: str, value: Any) -> None:
             " | self.a > 'x'\n | .......^",
         ),
         ("[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a']\n | ....^"),
+        (
+            "[[1]].sortBy(x, x)",
+            "ERROR: <input>:1:13: found no matching overload for '@sortByAssociatedKeys' applied to "
+            "'list(list(int)).(list(list(int)))'\n | [[1]].sortBy(x, x)\n | ............^",
+        ),
         (".size()", "ERROR: <input>:1:6: found no matching overload for 'size' applied to '()'\n | .size()\n | .....^"),
         (
             "timestamp(-62135596801)",
@@ -181,6 +186,12 @@ def test_one_side_decides_when_the_other_cannot_be_computed() -> None:
         ("[1, 2]", 10),
         ("self.s.startsWith('a')", 3),
         ("self.l.all(x, x != '')", 11),
+        ("sets.contains(self.l, self.l)", 9),
+        ("sets.equivalent(self.l, self.l)", 13),
+        ("self.l.reverse()", 15),
+        ("self.l.distinct()", 21),
+        ("[2, 1].sort()", 29),
+        ("[[1], [2]].flatten()", 43),
     ],
 )
 def test_an_evaluation_counts_its_cost(text: str, cost: int) -> None:
