@@ -24,6 +24,8 @@ _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 _LONG_RUNNING_VERBS = frozenset({"watch", "proxy"})
 _LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portforward"})
 _READING_VERBS = frozenset({"get", "list", "watch"})
+_PROFILES = "/debug/pprof/"
+"""Below it are paths whose answers may take as long as is asked for."""
 
 
 class Unreadable(ValueError):
@@ -63,7 +65,7 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
     consumed = {"api": 1, "apis": 2}.get(prefix, 0)
     if not consumed or len(parts) < consumed + 2:
         verb = method.lower()
-        return RequestInfo(verb, path, is_reading=verb in _READING_VERBS, is_long_running=verb in _LONG_RUNNING_VERBS)
+        return RequestInfo(verb, path, is_reading=verb in _READING_VERBS, is_long_running=path.startswith(_PROFILES))
     group = parts[1] if consumed == 2 else ""
     version, rest = parts[consumed], parts[consumed + 1 :]
     verb = _VERBS.get(method, "")

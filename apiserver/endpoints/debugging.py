@@ -16,11 +16,13 @@ from aiohttp import hdrs, web
 
 from apiserver import bodies, logs, responses
 from apiserver.context import Handler, RequestContext
+from registry.quoting import quote
 
 _HTML = "text/html; charset=utf-8"
 _PPROF = "/debug/pprof/"
 _FLAGS = "/debug/flags/"
-_MOST_DIGITS = 3
+_MOST_DIGITS = 9
+_READING = frozenset({"GET", "HEAD"})
 _PROFILES = {
     "cmdline": "The command line of the program",
     "goroutine": "Stacks of all tasks",
@@ -28,16 +30,21 @@ _PROFILES = {
 }
 
 
-async def _redirect(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-    response = responses.raw(context, f'<a href="{_PPROF}">Found</a>.\n\n'.encode(), status=302, content_type=_HTML)
+async def _redirect(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    page = f'<a href="{_PPROF}">Found</a>.\n\n'.encode() if request.method in _READING else b""
+    response = responses.raw(context, page, status=302, content_type=_HTML)
     response.headers[hdrs.LOCATION] = _PPROF
+    if not page:
+        del response.headers[hdrs.CONTENT_TYPE]
     return response
 
 
 async def _pprof(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
     name = context.path.removeprefix(_PPROF)
     if not name:
-        return responses.raw(context, _index().encode(), content_type=_HTML)
+        page = responses.raw(context, _index().encode(), content_type=_HTML)
+        page.headers[responses.NOSNIFF] = "nosniff"
+        return page
     if name == "cmdline":
         return responses.text(context, "\0".join(sys.argv))
     if name == "goroutine":
@@ -57,8 +64,10 @@ async def _verbosity(request: web.BaseRequest, context: RequestContext) -> web.S
     if request.method != hdrs.METH_PUT:
         return _plain(context, "unsupported http method\n", status=406)
     wanted = (await bodies.read(request)).decode(errors="replace")
-    if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= _MOST_DIGITS):
-        return _plain(context, f"failed set klog.logging.verbosity {wanted}\n", status=400)
+    if not (wanted.isascii() and wanted.isdigit()):
+        return _plain(context, f"strconv.ParseUint: parsing {quote(wanted)}: invalid syntax\n", status=400)
+    if len(wanted) > _MOST_DIGITS:
+        return _plain(context, f"strconv.ParseUint: parsing {quote(wanted)}: value out of range\n", status=400)
     logs.set_verbosity(int(wanted))
     return _plain(context, f"successfully set klog.logging.verbosity to {wanted}\n", status=200)
 

@@ -6,7 +6,7 @@ Clients ask for the same few targets again and again: the latest readings are ke
 from collections.abc import Awaitable
 from functools import lru_cache
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from msgspec.structs import replace
 
 from apiserver import request_info, responses, urls
@@ -41,7 +41,9 @@ async def _malformed(context: RequestContext) -> web.StreamResponse:
 
 async def _unreadable(context: RequestContext, raw: str) -> web.StreamResponse:
     why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {raw}"
-    return responses.text(context, f"Internal Server Error: {quote(raw)}: {why}\n", status=500)
+    response = responses.text(context, f"Internal Server Error: {quote(raw)}: {why}\n", status=500)
+    del response.headers[hdrs.CACHE_CONTROL]  # it fails where kube-apiserver has not yet said that
+    return response
 
 
 def _read(method: str, raw: str) -> tuple[str, urls.Query, request_info.RequestInfo]:

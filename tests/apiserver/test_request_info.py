@@ -116,6 +116,8 @@ def test_a_verb_needs_something_that_it_is_for(path: str) -> None:
         ("POST /api/v1/namespaces/ns/pods/web/exec", True),
         ("GET /api/v1/namespaces/ns/pods/web", False),
         ("GET /healthz", False),
+        ("GET /debug/pprof/goroutine", True),
+        ("GET /debug/pprof", False),
     ],
 )
 def test_knows_what_runs_long(target: str, *, is_long_running: bool) -> None:

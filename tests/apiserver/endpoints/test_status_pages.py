@@ -59,8 +59,11 @@ async def test_stacks_of_all_tasks_can_be_seen(tmp_path: Path) -> None:
         stacks = await ask(server.secure.port, "/debug/pprof/goroutine?debug=1", tls=as_admin(server))
         threads = await ask(server.secure.port, "/debug/pprof/threadcreate", tls=as_admin(server))
         other = await ask(server.secure.port, "/debug/pprof/other", tls=as_admin(server))
+        posted = await ask(server.secure.port, "/debug/pprof", method="POST", tls=as_admin(server))
 
     assert (moved.status, index.status, other.status) == (302, 200, 404)
+    assert ("content-type" in moved.headers, "content-type" in posted.headers, posted.text) == (True, False, "")
+    assert "x-kubernetes-pf-flowschema-uid" not in index.headers
     assert "goroutine" in index.text
     assert stacks.text.startswith("tasks: total ")
     assert "MainThread" in threads.text
@@ -72,7 +75,7 @@ async def test_the_verbosity_can_only_be_put(tmp_path: Path) -> None:
         wrong = await ask(server.secure.port, "/debug/flags/v", method="PUT", tls=as_admin(server), body=b"high")
 
     assert (got.status, got.text) == (406, "unsupported http method\n")
-    assert wrong.status == 400
+    assert (wrong.status, wrong.text) == (400, 'strconv.ParseUint: parsing "high": invalid syntax\n')
 
 
 async def test_profiling_can_be_left_out(tmp_path: Path) -> None:

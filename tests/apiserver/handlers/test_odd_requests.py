@@ -49,6 +49,13 @@ async def test_odd_requests_are_answered_as_kubernetes_does(tmp_path: Path) -> N
     assert [what for what, odd in ODD.items() if odd.says not in answers[what].text] == []
 
 
+async def test_what_cannot_be_read_has_no_word_for_caches(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        answer = await ask(server.secure.port, "/api/v1/proxy", tls=as_admin(server))
+
+    assert (answer.status, "cache-control" in answer.headers) == (500, False)
+
+
 async def test_who_is_told_of_no_route_is_not_told_that_it_is_old(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         tls, port = as_admin(server), server.secure.port
