@@ -1,5 +1,6 @@
 """Time zones: whether the machine, or the tzdata package, knows one."""
 
+import os
 import zoneinfo
 from functools import lru_cache
 
@@ -14,5 +15,10 @@ def error_of(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return f"unknown time zone {name}"
+        return "is a directory" if _is_directory(name) else f"unknown time zone {name}"
     return ""
+
+
+def _is_directory(name: str) -> bool:
+    """Whether the machine keeps zones below that name."""
+    return "\0" not in name and any(os.path.isdir(os.path.join(root, name)) for root in zoneinfo.TZPATH)

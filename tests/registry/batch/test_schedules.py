@@ -1,5 +1,8 @@
 """Cron schedules, time zones and lists of indexes."""
 
+import zoneinfo
+from pathlib import Path
+
 import pytest
 
 from registry.batch import indexes, schedules, time_zones
@@ -41,8 +44,19 @@ def test_schedules_that_cannot(schedule: str, error: str) -> None:
 
 def test_time_zones_are_those_of_the_database() -> None:
     assert time_zones.error_of("Europe/Berlin") == ""
-    assert time_zones.error_of("Europe") == "unknown time zone Europe"
+    assert time_zones.error_of("Nowhere") == "unknown time zone Nowhere"
     assert time_zones.error_of("../etc/passwd") == "time: invalid location name"
+
+
+def test_a_folder_of_zones_is_none(tmp_path: Path) -> None:
+    (tmp_path / "Folder").mkdir()
+    before = zoneinfo.TZPATH
+    zoneinfo.reset_tzpath([str(tmp_path)])
+
+    try:
+        assert time_zones.error_of("Folder") == "is a directory"
+    finally:
+        zoneinfo.reset_tzpath(before)
 
 
 def test_indexes_are_counted() -> None:
