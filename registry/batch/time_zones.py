@@ -1,8 +1,8 @@
 """Time zones: whether the machine, or the tzdata package, knows one."""
 
-import os
 import zoneinfo
 from functools import lru_cache
+from pathlib import Path
 
 
 @lru_cache(maxsize=1024)
@@ -21,4 +21,4 @@ def error_of(name: str) -> str:
 
 def _is_directory(name: str) -> bool:
     """Whether the machine keeps zones below that name."""
-    return "\0" not in name and any(os.path.isdir(os.path.join(root, name)) for root in zoneinfo.TZPATH)
+    return "\0" not in name and any(Path(root, name).is_dir() for root in zoneinfo.TZPATH)
