@@ -16,6 +16,10 @@ class DecodeError(Exception):
         self.message = message
 
 
+class Unconvertible(DecodeError):
+    """A value that fits its type, which kube-apiserver's own form of it cannot hold."""
+
+
 class TypeMismatch(Exception):
     """JSON of the wrong type, met by the reader of a leaf, which does not know the place.
 

@@ -17,6 +17,7 @@ from registry.patch.apply.shapes import Shape, ShapeError, Shapes
 from registry.quoting import quote
 from registry.schema import DecodeError, ObjectType
 from registry.schema.custom_type import CustomType
+from registry.schema.errors import Unconvertible
 from registry.schema.model import Node
 from registry.view import View, typed
 from storage.stored_object import Object
@@ -84,12 +85,18 @@ class Form:
         return Versioned(self.api_version, self.shape, value)
 
     def hub(self, value: Object, empties: list[Empty] | None = None) -> Object:
-        """The hub object of one in this version, with its defaults; what is empty is noted. Raises DecodeError."""
+        """The hub object of one in this version, with its defaults; what is empty is noted.
+
+        Raises DecodeError, or Unconvertible.
+        """
         decoded = self.type.convert(objects.clone(value))
         decoded.obj.setdefault("metadata", {})
         if empties is not None:
             empties[:] = decoded.empties
-        return self.view.to_hub(decoded.obj)
+        try:
+            return self.view.to_hub(decoded.obj)
+        except DecodeError as exc:
+            raise Unconvertible(exc.message) from exc
 
     def plain_hub(self, value: Object) -> Object:
         """The same without defaults, for what only becomes another version. Raises DecodeError."""

@@ -23,6 +23,7 @@ from registry.patch.apply.ownership import Convert, Rules, Versioned
 from registry.patch.apply.resets import NO_RESETS, Resets
 from registry.patch.apply.shapes import ShapeError
 from registry.schema import DecodeError
+from registry.schema.errors import Unconvertible
 from storage.stored_object import Object
 
 _BEFORE_FIRST_APPLY = "before-first-apply"
@@ -203,6 +204,8 @@ class FieldManager(Struct, frozen=True):
             raise StatusError(failure + self.form.refusal)
         try:
             return self.form.hub(applied.value, empties)
+        except Unconvertible as exc:
+            raise StatusError(f"failed to convert to unversioned ({_subject(config)}): {exc.message}") from exc
         except DecodeError as exc:
             raise StatusError(failure + self.form.unfit(exc)) from exc
 

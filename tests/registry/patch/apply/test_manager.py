@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from registry import schema
+from registry.apps.daemonsets import DAEMONSETS
 from registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from registry.empties import Empty
 from registry.errors import ApplyConflict, BadRequest, StatusError
@@ -375,6 +376,18 @@ def test_what_fits_but_cannot_be_read_is_an_error_of_the_server() -> None:
 
     with pytest.raises(StatusError, match=r"^failed to convert new object \(/a; /v1, Kind=Pod\) to proper version: "):
         builtin_manager("", "v1", "Pod").apply(None, config, "me", force=False)
+
+
+def test_what_can_be_read_and_has_no_inner_form_is_an_error_of_the_server() -> None:
+    annotations = {"deprecated.daemonset.template.generation": "odd"}
+    config = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "a", "annotations": annotations}}
+    manager = field_managers(DAEMONSETS, schema.builtin(), ManualClock()).of("v1")
+
+    with pytest.raises(StatusError) as refused:
+        manager.apply(None, config, "me", force=False)
+
+    why = 'strconv.ParseInt: parsing "odd": invalid syntax'
+    assert refused.value.message == f"failed to convert to unversioned (/a; apps/v1, Kind=DaemonSet): {why}"
 
 
 def test_a_live_object_that_no_longer_fits_its_type_cannot_be_applied_to() -> None:
