@@ -6,6 +6,7 @@ algorithms with public keys are accepted.
 
 import base64
 import binascii
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from registry.access.authentication import BadToken
 
 LEEWAY_SECONDS = 60
 _PARTS = 3
+_ENCODED = re.compile(r"[\w-]*", re.ASCII)
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
 _NOT_VERIFIED = "go-jose/go-jose: error in cryptographic primitive"
 
@@ -22,7 +24,7 @@ _NOT_VERIFIED = "go-jose/go-jose: error in cryptographic primitive"
 def unverified(token: str, part: int) -> Mapping[str, Any] | None:
     """The header (0) or the claims (1) of a token, as anybody can write them; None for what is no token."""
     parts = token.split(".")
-    if len(parts) != _PARTS:
+    if len(parts) != _PARTS or not _ENCODED.fullmatch(parts[-1]):
         return None
     text = parts[part]
     try:
@@ -41,9 +43,9 @@ def verified(token: str, keys: Sequence[Any], algorithms: Sequence[str] = ALGORI
         try:
             payload = jwt.PyJWS().decode(token, key, algorithms=list(algorithms))
             claims = orjson.loads(payload)
-        except jwt.DecodeError:
+        except jwt.PyJWTError:
             wrong.append(_NOT_VERIFIED)
-        except (jwt.PyJWTError, ValueError, TypeError) as exc:
+        except (ValueError, TypeError) as exc:
             wrong.append(str(exc))
         else:
             if isinstance(claims, dict):

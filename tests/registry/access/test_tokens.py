@@ -141,7 +141,13 @@ async def test_a_token_that_is_signed_with_what_is_public_is_refused(
     with_what = "x" * 32 if algorithm == "HS256" else ""
     token = jwt.encode(claims, with_what, algorithm=algorithm, headers=header)
 
-    assert await refused(verifying(factory, clock), token)
+    assert await refused(verifying(factory, clock), token) == "go-jose/go-jose: error in cryptographic primitive"
+
+
+async def test_a_signature_that_is_no_text_makes_no_token(factory: StorageFactory, clock: ManualClock) -> None:
+    token = (await issued(clock)).rpartition(".")[0]
+
+    assert await verifying(factory, clock).authenticate(f"{token}.%%%", OWN) is None
 
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "a.b.c.d", "é.é.é", "e30.e30.e30"])
