@@ -26,20 +26,24 @@ _AGE: Mapping[str, Any] = {
     "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
     "jsonPath": ".metadata.creationTimestamp",
 }
+_TYPE_PATHS = (".apiVersion", ".kind", "..", ".*", ".[")
+"""How paths begin that may lead to the type of an object, which the registry's objects do not hold."""
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def of(version: Version) -> Columns:
-    """The columns of a version."""
-    asked: Sequence[Mapping[str, Any]] = version.facts.get("additionalPrinterColumns") or (_AGE,)
-    try:
-        return _table(asked)
-    except json_paths.InvalidPath:
-        return table_of(NAME)
+def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
+    """The columns of a version: those before the first one whose path cannot be read."""
+    return _table(version.facts.get("additionalPrinterColumns") or (_AGE,), type_meta)
 
 
-def _table(asked: Sequence[Mapping[str, Any]]) -> Columns:
-    return table_of(NAME, *((_column(one), _cell(one)) for one in asked))
+def _table(asked: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> Columns:
+    found = [NAME]
+    for one in asked:
+        try:
+            found.append((_column(one), _cell(one, type_meta)))
+        except json_paths.InvalidPath:
+            break
+    return table_of(*found)
 
 
 def _column(asked: Mapping[str, Any]) -> Column:
@@ -52,12 +56,13 @@ def _column(asked: Mapping[str, Any]) -> Column:
     )
 
 
-def _cell(asked: Mapping[str, Any]) -> Callable[[Object, float], Any]:
+def _cell(asked: Mapping[str, Any], type_meta: Mapping[str, str]) -> Callable[[Object, float], Any]:
     find, of_type = json_paths.compiled(asked["jsonPath"]), asked["type"]
+    sees_type = asked["jsonPath"].startswith(_TYPE_PATHS)
 
     def cell(obj: Object, now: float) -> Any:
         try:
-            found = find(obj)
+            found = find({**obj, **type_meta} if sees_type else obj)
         except json_paths.Uncomparable:
             return None
         return _shown(found[0], of_type, now) if found else None
@@ -117,5 +122,6 @@ SCALE = _table(
             "jsonPath": ".status.replicas",
         },
         _AGE,
-    )
+    ),
+    {},
 )

@@ -21,7 +21,8 @@ class Uncomparable(Exception):
     """A filter that compares what cannot be compared."""
 
 
-_FIELD = re.compile(r"(?:\\.|[^\s.\[\]{}()?@'\",=<>!|])+")
+_FIELD = re.compile(r"(?:\\.|[^\s.,\[\]{}$@\\])+")
+_KEY = re.compile(r"'([^']*)'")
 _SLICE = re.compile(r"(-?[0-9]*)(?:(:)(-?[0-9]*)(?:(:)([0-9]*))?)?")
 _QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"")
 _COMPARISON = re.compile(r"(?P<left>.*?)\s*(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.*)", re.DOTALL)
@@ -55,7 +56,7 @@ def _steps(path: str) -> list[Step]:
             position = end + 1
         elif char == ".":
             position = _dotted(path, position, steps)
-        elif char in "$@" and not position:
+        elif char == " " or (char in "$@" and not position):
             position += 1
         elif not position and (found := _FIELD.match(path)):
             steps.append(_field(_unescaped(found[0])))
@@ -114,11 +115,24 @@ def _bracketed(text: str) -> Step:
     parts = _split(text)
     if len(parts) > 1:
         return _union([_bracketed(part.strip()) for part in parts])
-    if found := _QUOTED.fullmatch(text):
-        return _field(_unescaped(found[1] if found[1] is not None else found[2]))
+    if found := _KEY.fullmatch(text):
+        # A key is read as a path, so that its dots divide it unless they are escaped.
+        return _path(f".{found[1]}")
     if found := _SLICE.fullmatch(text):
         return _indexes(found)
     raise InvalidPath(f"invalid array index {text}")
+
+
+def _path(path: str) -> Step:
+    steps = _steps(path)
+
+    def step(values: Iterable[Any]) -> list[Any]:
+        found = list(values)
+        for one in steps:
+            found = one(found)
+        return found
+
+    return step
 
 
 def _split(text: str) -> list[str]:
@@ -240,9 +254,7 @@ def _elements(fits: Callable[[Any], bool]) -> Step:
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def check(one: Any, other: Any) -> bool:
-        is_text = isinstance(one, str) and isinstance(other, str)
-        is_number = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (one, other))
-        if not (is_text or is_number):
+        if type(one) is not type(other) or not isinstance(one, str | int | float) or isinstance(one, bool):
             raise Uncomparable("incompatible types for comparison")
         return compare(one, other)
 
@@ -250,7 +262,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, bool) is not isinstance(other, bool) or isinstance(one, str) is not isinstance(other, str):
+    if type(one) is not type(other):
         raise Uncomparable("incompatible types for comparison")
     return bool(one == other)
 

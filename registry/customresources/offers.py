@@ -142,9 +142,10 @@ def _paths(store: Store) -> Mapping[str, RESTStorage]:
 
 def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind:
     accepted = definition.accepted
+    type_meta = {"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]}
     rules = ObjectRules(
         type=of_type,
-        type_meta={"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]},
+        type_meta=type_meta,
         scale=version.scale,
     )
     kind = Kind(
@@ -159,7 +160,7 @@ def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind
         is_namespaced=definition.is_namespaced,
         is_ending=definition.is_terminating,
         custom_type=of_type,
-        columns=columns.of(version),
+        columns=columns.of(version, type_meta),
         fields=selectable_fields.of(version),
         unknown_field_message="field label not supported: {name}",
         strategy=CustomStrategy(rules=rules, has_status=version.has_status),
