@@ -4,6 +4,8 @@ Pure. Must hold: reading gives what kube-apiserver's JSON would hold; a zero tim
 """
 
 import base64
+import math
+import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +14,7 @@ import orjson
 from msgspec import Struct
 
 from apiserver.serializers.protobuf.encoding import (
+    FIXED64,
     LENGTH,
     VARINT,
     Malformed,
@@ -21,20 +24,22 @@ from apiserver.serializers.protobuf.encoding import (
     tag,
     varint,
 )
+from registry.schema import numbers
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = 1000
+_DOUBLE = struct.Struct("<d")
 
 
 class Leaf(Struct, frozen=True):
     """How one kind of value is read (from its number or its bytes) and written (without its tag).
 
-    `zero` gives what stands on the wire for no value where Go has no pointer; None where nothing does.
+    kind: of the wire. `zero` gives what stands there for no value where Go has no pointer; None where nothing does.
     """
 
     read: Callable[[int, bytes], Any]
     write: Callable[[Any], bytes]
-    is_number: bool = False
+    kind: int = LENGTH
     zero: Callable[[], bytes] | None = bytes
 
 
@@ -45,6 +50,17 @@ def _text(_integer: int, content: bytes) -> str:
         raise Malformed("proto: string field contains invalid UTF-8") from exc
 
 
+def _read_double(_integer: int, content: bytes) -> int | float:
+    value: float = _DOUBLE.unpack(content)[0] if len(content) == _DOUBLE.size else math.nan
+    if not math.isfinite(value):
+        raise Malformed("proto: no number that JSON has")
+    return numbers.plain(value)
+
+
+def _write_double(value: float) -> bytes:
+    return _DOUBLE.pack(value)
+
+
 def _zero_number() -> bytes:
     return b"\0"
 
@@ -52,9 +68,10 @@ def _zero_number() -> bytes:
 SCALARS: Mapping[str, Leaf] = {
     "string": Leaf(_text, str.encode),
     "bytes": Leaf(lambda _integer, content: base64.b64encode(content).decode(), base64.b64decode, zero=None),
-    "bool": Leaf(lambda integer, _content: bool(integer), lambda value: varint(int(value)), True, _zero_number),
-    "int32": Leaf(lambda integer, _content: signed(integer), varint, True, _zero_number),
-    "int64": Leaf(lambda integer, _content: signed(integer), varint, True, _zero_number),
+    "bool": Leaf(lambda integer, _content: bool(integer), lambda value: varint(int(value)), VARINT, _zero_number),
+    "int32": Leaf(lambda integer, _content: signed(integer), varint, VARINT, _zero_number),
+    "double": Leaf(_read_double, _write_double, FIXED64),
+    "int64": Leaf(lambda integer, _content: signed(integer), varint, VARINT, _zero_number),
 }
 
 

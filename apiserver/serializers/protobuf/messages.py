@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from apiserver.serializers.protobuf import alternatives, leaves
-from apiserver.serializers.protobuf.encoding import LENGTH, VARINT, delimited, read_fields, tag
+from apiserver.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
 from apiserver.serializers.protobuf.leaves import Leaf
 from registry.schema import Catalog, presence, wire
 from registry.schema.wire import WireField
@@ -30,7 +30,7 @@ class _Member(Struct):
     number: int
     name: str
     label: str
-    is_number: bool
+    kind: int
     read: Callable[[int, bytes], Any]
     write: Callable[[Any], bytes]
     zero: Callable[[], bytes] | None
@@ -89,9 +89,11 @@ def _written(member: _Member, value: Any) -> bytes:
 
 
 def _tagged(member: _Member, encoded: bytes) -> bytes:
-    if member.is_number:
-        return tag(member.number, VARINT) + encoded
-    return tag(member.number, LENGTH) + delimited(encoded)
+    return _field(member.number, member.kind, encoded)
+
+
+def _field(number: int, kind: int, encoded: bytes) -> bytes:
+    return tag(number, kind) + (delimited(encoded) if kind == LENGTH else encoded)
 
 
 class Messages:
@@ -125,7 +127,7 @@ class Messages:
         leaf = self._pair(definition, one.type) if one.label == "map" else self._leaf(definition, one.type)
         may_be_absent = one.label != "optional" or presence.is_pointer(owner, name)
         zero = None if may_be_absent else leaf.zero
-        return _Member(one.number, name, one.label, leaf.is_number, leaf.read, leaf.write, zero)
+        return _Member(one.number, name, one.label, leaf.kind, leaf.read, leaf.write, zero)
 
     def _leaf(self, definition: str, wire_type: str) -> Leaf:
         scalar = leaves.SCALARS.get(wire_type)
@@ -156,9 +158,6 @@ class Messages:
 
         def write(pair: tuple[str, Any]) -> bytes:
             key, value = pair
-            kind = VARINT if leaf.is_number else LENGTH
-            encoded = leaf.write(value)
-            body = encoded if leaf.is_number else delimited(encoded)
-            return tag(1, LENGTH) + delimited(key.encode()) + tag(2, kind) + body
+            return tag(1, LENGTH) + delimited(key.encode()) + _field(2, leaf.kind, leaf.write(value))
 
         return Leaf(read, write)

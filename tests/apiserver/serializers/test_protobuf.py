@@ -106,6 +106,8 @@ def test_a_number_and_a_text_keep_apart_where_both_are_possible() -> None:
         {"additionalProperties": True},
         {"additionalProperties": {"type": "string"}},
         {"properties": {"a": {"type": "object", "default": {"b": [1, None]}}}},
+        {"type": "number", "minimum": 0, "maximum": 2.5, "multipleOf": -1e300},
+        {"type": "string", "minLength": 1, "maxLength": 2**40, "nullable": True},
     ],
 )
 def test_a_json_schema_reads_back_as_it_was_written(part: dict[str, Any]) -> None:
