@@ -120,8 +120,19 @@ def _validate_times(spec: Object, revision: int) -> list[FieldError]:
     return errors
 
 
+def _keep_rollback(new: Object, old: Object) -> None:
+    revision = (old.get("annotations") or {}).get(_ROLLBACK)
+    kept = {name: value for name, value in (new.get("annotations") or {}).items() if name != _ROLLBACK}
+    if revision is not None:
+        kept[_ROLLBACK] = revision
+    if kept:
+        new["annotations"] = kept
+    else:
+        new.pop("annotations", None)
+
+
 class DeploymentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """Labels stay as they are, too."""
+    """Labels stay as they are, too, and so does the revision to go back to, which belongs to the spec."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
@@ -130,6 +141,7 @@ class DeploymentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
             new["metadata"]["labels"] = labels
         else:
             new["metadata"].pop("labels", None)
+        _keep_rollback(new["metadata"], old["metadata"])
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         status, before = new.get("status") or {}, old.get("status") or {}

@@ -49,14 +49,15 @@ def test_annotations_of_a_deployment_count_for_its_generation() -> None:
     assert [one["metadata"]["generation"] for one in (same, annotated, labelled)] == [1, 2, 1]
 
 
-def test_status_of_a_deployment_leaves_labels_alone() -> None:
+def test_status_of_a_deployment_leaves_labels_and_the_rollback_alone() -> None:
     assert DEPLOYMENTS.status_strategy is not None
-    old = created(DEPLOYMENTS, {"metadata": {"name": "a", "labels": {"a": "b"}}, **workload()})
+    kept = {"labels": {"a": "b"}, "annotations": {"deprecated.deployment.rollback.to": "1"}}
+    old = created(DEPLOYMENTS, {"metadata": {"name": "a", **kept}, **workload()})
     new: dict[str, Any] = {"metadata": {"labels": {"x": "y"}}, "spec": {}, "status": {"replicas": 1}}
 
     DEPLOYMENTS.status_strategy.prepare_for_update(CONTEXT, new, old)
 
-    assert new == {"metadata": {"labels": {"a": "b"}}, "spec": old["spec"], "status": {"replicas": 1}}
+    assert new == {"metadata": kept, "spec": old["spec"], "status": {"replicas": 1}}
 
 
 def test_replica_sets_have_one_replica() -> None:
