@@ -19,6 +19,8 @@ Must hold: what storage/interface.py demands of a Storage. The origin belongs to
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from storage import listing
 from storage.cacher import scope as scopes
 from storage.cacher.bookmarks import Bookmarks
@@ -151,7 +153,7 @@ class Cacher:
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         listing.check(options)
         if _belongs_to_origin(options) or self._may_never_fill():
-            return await self._freshness.list_at_origin(key, options)
+            return await self._freshness.list_at_origin(key, _whole(options))
         await self.wait_until_ready()
         scope = self._scope(key, options)
         present = await self._freshness.present(scope, options.predicate, options.resource_version)
@@ -263,6 +265,11 @@ class Cacher:
         if cached is None or (suggestion is not None and suggestion.revision > cached.revision):
             return suggestion
         return cached
+
+
+def _whole(options: ListOptions) -> ListOptions:
+    """What is left of a list of any state comes in one piece, as the list itself would have."""
+    return replace(options, limit=0) if options.continue_token and options.resource_version == 0 else options
 
 
 def _belongs_to_origin(options: ListOptions) -> bool:

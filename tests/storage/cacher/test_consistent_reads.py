@@ -250,6 +250,18 @@ async def test_any_version_is_whatever_is_there(cacher: Cacher, store: Store, or
     assert [item.json for item in listed.items] == [created.json]
 
 
+async def test_the_rest_of_a_list_of_any_version_comes_in_one_piece(cacher: Cacher) -> None:
+    for name in "abcd":
+        await create(cacher, name)
+    first = await cacher.get_list("", ListOptions(limit=1))
+
+    following = await cacher.get_list("", ListOptions(limit=1, continue_token=first.continue_token))
+    rest = await cacher.get_list("", ListOptions(limit=1, continue_token=first.continue_token, resource_version=0))
+
+    assert [item.key for item in following.items] == ["default/b"]
+    assert ([item.key for item in rest.items], rest.continue_token) == (["default/b", "default/c", "default/d"], "")
+
+
 async def test_no_read_is_older_than_what_this_server_has_written(cacher: Cacher, origin: Troubled) -> None:
     created = await create(cacher, "a", color="red")
     await cacher.get_list("", ListOptions())
