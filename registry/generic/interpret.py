@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 _RETRY_AFTER = 2
 _ROOT = "registry"
+_UNCACHED = "events"
 
 
 class Operation(Struct, frozen=True):
@@ -69,6 +70,12 @@ def _bad_request(exc: Any, _operation: Operation) -> errors.StatusError:
     return errors.BadRequest(str(exc))
 
 
+def _too_large(exc: Any, operation: Operation) -> errors.StatusError:
+    """Clients may ask again soon, but for what kube-apiserver has no cache of that could come there."""
+    seconds = 0 if operation.resource.resource == _UNCACHED else 1
+    return errors.TooLargeResourceVersion(exc.revision, exc.current, retry_after_seconds=seconds)
+
+
 def _unavailable(exc: Any, _operation: Operation) -> errors.StatusError:
     return errors.ServiceUnavailable(str(exc))
 
@@ -87,7 +94,7 @@ _ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, Operatio
     (storage_errors.KeyExists, _exists),
     (storage_errors.PreconditionFailed, _unmet),
     (storage_errors.Conflict, _conflict),
-    (storage_errors.FutureRevision, lambda exc, _op: errors.TooLargeResourceVersion(exc.revision, exc.current)),
+    (storage_errors.FutureRevision, _too_large),
     (storage_errors.Expired, lambda exc, _op: errors.Expired(str(exc), continue_token=exc.continue_token)),
     (storage_errors.InvalidContinue, _bad_request),
     (storage_errors.RevisionSet, lambda exc, _op: errors.StatusError(str(exc))),

@@ -5,7 +5,7 @@ import pytest
 from registry import errors
 from registry.generic.interpret import Operation, interpreted
 from registry.names import GroupResource
-from storage.errors import PreconditionFailed
+from storage.errors import FutureRevision, PreconditionFailed
 
 UPDATE = Operation(GroupResource("example.com", "widgets"), "update", "a")
 
@@ -21,3 +21,15 @@ async def test_a_precondition_names_the_key_that_it_has_failed_for(is_dry: bool,
         await interpreted(write(), UPDATE)
 
     assert f" Key: {key}, ResourceVersion: 0, " in caught.value.message
+
+
+@pytest.mark.parametrize(("resource", "seconds"), [("pods", 1), ("events", 0)])
+async def test_who_may_ask_again_for_a_version_is_told_when(resource: str, seconds: int) -> None:
+    async def read() -> None:
+        raise FutureRevision(9, 5)
+
+    with pytest.raises(errors.TooLargeResourceVersion) as caught:
+        await interpreted(read(), Operation(GroupResource("", resource), "list"))
+
+    assert caught.value.retry_after_seconds == seconds
+    assert ("retryAfterSeconds" in caught.value.status()["details"]) is bool(seconds)
