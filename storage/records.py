@@ -120,7 +120,7 @@ class Records:
         """An object as it would read back, under the resourceVersion that it carries."""
         revision = versioner.claimed_version(obj)
         if self._translation is None:
-            return StoredObject.of(key, revision, obj, self._reader)
+            return self._read_back(key, revision, obj)
         return await self.shown(key, revision, Plain(await self.value_of(obj), is_stale=False))
 
     def _decoded(self, key: str, data: bytes) -> Object:
@@ -131,10 +131,16 @@ class Records:
 
     def written(self, key: str, revision: int, obj: Object) -> StoredObject:
         """The object that was just written."""
-        stored = StoredObject.of(key, revision, obj, self._reader)
+        stored = self._read_back(key, revision, obj)
         if len(stored.json) >= LONG:
             self._remember(stored)
         return stored
+
+    def _read_back(self, key: str, revision: int, obj: Object) -> StoredObject:
+        """What others will read: where something else is kept of an object than itself, that has to be read."""
+        if self._reduced is None:
+            return StoredObject.of(key, revision, obj, self._reader)
+        return StoredObject(key, revision, self._codec.encode(self._type_meta | obj), self._reader)
 
     def _remember(self, stored: StoredObject) -> None:
         """Keep a large object until it comes by in a watch, where decoding it would hold up everybody."""

@@ -99,6 +99,23 @@ async def test_objects_are_judged_in_the_version_of_the_request(server: Server) 
     assert other.json["details"]["causes"][0]["field"] == "spec.color"
 
 
+@pytest.mark.parametrize("query", ["", "?dryRun=All"])
+async def test_an_answer_has_the_defaults_of_the_version_that_is_stored(server: Server, query: str) -> None:
+    spec = {"type": "object", "properties": {"size": {"type": "integer"}, "color": {"type": "string"}}}
+    stored = {**spec, "properties": {**spec["properties"], "color": {"type": "string", "default": "red"}}}
+    versions = (
+        version("v1", schema={"type": "object", "properties": {"spec": spec}}),
+        version("v2", storage=True, schema={"type": "object", "properties": {"spec": stored}}),
+    )
+    await define(server, definition("widgets", *versions, scope="Cluster"))
+
+    created = (await send(server, "POST", f"{WIDGETS}{query}", widget("a", size=1))).json
+
+    assert created["spec"] == {"color": "red", "size": 1}
+    if not query:
+        assert (await send(server, "GET", f"{WIDGETS}/a")).json == created
+
+
 async def test_a_definition_takes_what_it_defined_with_it(server: Server) -> None:
     await define(server, definition(scope="Cluster"))
     await send(server, "POST", WIDGETS, widget("a"))
