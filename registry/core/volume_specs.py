@@ -44,7 +44,8 @@ def validate(spec: Obj, name: str, *, old: Obj | None = None) -> Errors:
 
 def validate_inline(spec: Obj, path: str) -> Errors:
     """The errors of a spec that stands in an attachment, where only CSI volumes may be."""
-    errors = [field.forbidden(f"{path}.{name}", _NOT_INLINE) for name in ("claimRef", "capacity") if spec.get(name)]
+    errors = [] if spec.get("claimRef") is None else [field.forbidden(f"{path}.claimRef", _NOT_INLINE)]
+    errors += [field.forbidden(f"{path}.capacity", _NOT_INLINE)] if spec.get("capacity") else []
     if spec.get("csi") is None:
         errors.append(field.required(f"{path}.csi", "has to be specified in the context of inline volumes"))
     errors += _validate_access_modes(spec.get("accessModes") or (), f"{path}.accessModes")

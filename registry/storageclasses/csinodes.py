@@ -30,7 +30,7 @@ class CSINodeStrategy(Strategy, frozen=True, kw_only=True):
             for driver in _drivers(new):
                 is_same = before.get("name") == driver.get("name")
                 if is_same and _without_count(before) != _without_count(driver):
-                    shown = internal.form("storage.CSINodeDriver", _without_count(driver))
+                    shown = internal.form("storage.CSINodeDriver", {**driver, "allocatable": None})
                     errors.append(field.invalid(_PATH, shown, object_meta.IMMUTABLE))
         return errors
 

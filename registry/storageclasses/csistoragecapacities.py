@@ -3,7 +3,7 @@
 from registry.kind import Kind
 from registry.schema import quantity
 from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, label_selectors, names, node_labels, object_meta
+from registry.validation import field, internal, label_selectors, names, node_labels, object_meta
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
@@ -19,11 +19,11 @@ class CSIStorageCapacityStrategy(Strategy, frozen=True, kw_only=True):
         errors = object_meta.validate(metadata, is_namespaced=True, check_name=self.check_name)
         errors += object_meta.validate_builtin_finalizers(metadata.get("finalizers") or ())
         errors += _validate(new, old) + super().validate_update(context, new, old)
-        return errors + [
-            field.invalid(name, new.get(name, empty), object_meta.IMMUTABLE)
-            for name, empty in (("nodeTopology", None), ("storageClassName", ""))
-            if new.get(name, empty) != old.get(name, empty)
-        ]
+        for name, empty in (("nodeTopology", None), ("storageClassName", "")):
+            before, after = (internal.meta(one.get(name, empty)) for one in (old, new))
+            if before != after:
+                errors.append(field.invalid(name, after, object_meta.IMMUTABLE))
+        return errors
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return node_labels.warn_of_selector(obj.get("nodeTopology"), "nodeTopology")

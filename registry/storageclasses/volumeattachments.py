@@ -25,7 +25,7 @@ class VolumeAttachmentStrategy(Strategy, frozen=True, kw_only=True):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new)
         before, after = (internal.form("storage.VolumeAttachmentSpec", one.get("spec") or {}) for one in (old, new))
-        if before != after:
+        if _without_empties(before) != _without_empties(after):
             errors.append(field.invalid("spec", after, object_meta.IMMUTABLE))
         return errors
 
@@ -41,6 +41,13 @@ class VolumeAttachmentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate(obj)
+
+
+def _without_empties(form: Any) -> Any:
+    """A form in which empty lists and maps are nothing, so that they make none another one."""
+    if isinstance(form, dict):
+        return {name: _without_empties(value) for name, value in form.items()} or None
+    return (form or None) if isinstance(form, list) else form
 
 
 def _source(spec: Mapping[str, Any]) -> Mapping[str, Any]:
