@@ -18,6 +18,7 @@ from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
 
 from apiserver import app, request_info, urls
+from apiserver.answers import Answer
 from apiserver.context import Filter, Handler, RequestContext, compose
 from apiserver.filters.authorization import attributes_of, with_authorization
 from apiserver.filters.errors import with_errors
@@ -234,6 +235,12 @@ def may_see(world: World, user: UserInfo, resource: str, namespace: str, name: s
     return any(map(world.allows, asked))
 
 
+def text_of(answer: web.StreamResponse) -> str:
+    if isinstance(answer, Answer):
+        return answer.bytes.decode()
+    return answer.body.decode() if isinstance(answer, web.Response) and isinstance(answer.body, bytes) else ""
+
+
 async def test_no_path_shows_what_its_user_may_not_see(tmp_path: Path) -> None:
     wild = list(dict.fromkeys(wild_targets()))
     shown: list[tuple[str, str, str]] = []
@@ -256,7 +263,7 @@ async def test_no_path_shows_what_its_user_may_not_see(tmp_path: Path) -> None:
                     if "/watch/" in target:
                         continue
                     answer = await handler(request_of(target), RequestContext("id", 0.0, Warnings()))
-                    body = answer.body.decode() if isinstance(answer, web.Response) and answer.body else ""
+                    body = text_of(answer)
                     found = [place for _, *place in OBJECTS if mark(*place) in body]
                     seen += len(found)
                     shown += [(user.name, target, mark(*one)) for one in found if not may_see(world, user, *one)]
