@@ -101,7 +101,7 @@ async def test_objects_are_judged_in_the_version_of_the_request(server: Server) 
 
 @pytest.mark.parametrize("query", ["", "?dryRun=All"])
 async def test_an_answer_has_the_defaults_of_the_version_that_is_stored(server: Server, query: str) -> None:
-    spec = {"type": "object", "properties": {"size": {"type": "integer"}, "color": {"type": "string"}}}
+    spec: dict[str, Any] = {"type": "object", "properties": {"size": {"type": "integer"}, "color": {"type": "string"}}}
     stored = {**spec, "properties": {**spec["properties"], "color": {"type": "string", "default": "red"}}}
     versions = (
         version("v1", schema={"type": "object", "properties": {"spec": spec}}),
