@@ -61,8 +61,7 @@ class CustomType:
         """An object as it was stored, without its type: whatever the schema has become since, it fits."""
         value["metadata"] = self.metadata.restore(value.get("metadata"))
         self._prune(value)
-        if self._has_embedded:
-            embedded.Coercion(self.metadata, is_lenient=True).coerce(value, self.schema)
+        self._drop_what_metadata_cannot_have(value)
         self.apply_defaults(value)
         return value
 
@@ -87,9 +86,10 @@ class CustomType:
         return printed
 
     def apply_defaults(self, obj: dict[str, Any]) -> None:
-        """Fill in, in place, what the schema says."""
+        """Fill in, in place, what the schema says, of the metadata of resources within what metadata can have."""
         if self._has_defaults:
             defaulting.apply_defaults(obj, self.schema)
+            self._drop_what_metadata_cannot_have(obj)
 
     @cached_property
     def is_heavy(self) -> bool:
@@ -112,6 +112,10 @@ class CustomType:
     @cached_property
     def _has_embedded(self) -> bool:
         return embedded.has_embedded(self.schema)
+
+    def _drop_what_metadata_cannot_have(self, obj: dict[str, Any]) -> None:
+        if self._has_embedded:
+            embedded.Coercion(self.metadata, is_lenient=True).coerce(obj, self.schema)
 
     def _decoded(self, value: Any, text: bytes) -> Decoded:
         strict_errors = _duplicates(text) if text and strict.may_have_duplicates(text, value) else []
