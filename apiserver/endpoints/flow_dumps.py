@@ -5,6 +5,7 @@ Looking changes nothing. Must hold: columns and words are kube-apiserver's, for 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from aiohttp import web
 
@@ -13,6 +14,7 @@ from apiserver.context import Handler, RequestContext
 from registry import durations
 from registry.fairness.fairness import Fairness
 from registry.fairness.level import Level
+from registry.fairness.queue_set import QueueSet
 from registry.fairness.tickets import Queue, Ticket
 from storage.clock import Clock
 
@@ -48,7 +50,7 @@ def exact(fairness: Fairness, clock: Clock) -> Mapping[str, Handler]:
     def of_queues(_context: RequestContext) -> Iterable[Row]:
         yield _QUEUE_COLUMNS
         for name, level in sorted(levels.by_name.items()):
-            yield from (_queue(name, index, queue) for index, queue in enumerate(level.queues.every))
+            yield from (_queue(name, queue) for queue in _all_queues(level.queues))
 
     def of_requests(context: RequestContext) -> Iterable[Row]:
         has_details = bool(context.query.get("includeRequestDetails"))
@@ -93,10 +95,17 @@ def _level(name: str, level: Level) -> Row:
     return (name, str(active), _truth(queues.is_idle), _truth(level.is_leaving), *map(str, numbers))
 
 
-def _queue(name: str, index: int, queue: Queue) -> Row:
+def _all_queues(queues: QueueSet) -> Iterator[Queue]:
+    """Those in use and, as nothing is in them, those that are not."""
+    used = {queue.index: queue for queue in queues.every}
+    numbers = chain(range(queues.count), (number for number in used if number >= queues.count))
+    return (used.get(number) or Queue(number) for number in numbers)
+
+
+def _queue(name: str, queue: Queue) -> Row:
     waiting = queue.waiting
     return (
-        *(name, str(index), str(len(waiting)), str(len(queue.executing)), str(queue.seats)),
+        *(name, str(queue.index), str(len(waiting)), str(len(queue.executing)), str(queue.seats)),
         *(_work(queue.next_at), str(sum(one.work.initial for one in waiting)), str(sum(one.seats for one in waiting))),
         _work(queue.amount),
     )
@@ -104,9 +113,9 @@ def _queue(name: str, index: int, queue: Queue) -> Row:
 
 def _tickets(level: Level) -> Iterator[tuple[int, int, Ticket]]:
     """The requests of a level with their queues and their places there."""
-    for number, queue in enumerate(level.queues.every):
-        yield from ((number, place, ticket) for place, ticket in enumerate(queue.waiting))
-        yield from ((number, _NO_QUEUE, ticket) for ticket in queue.executing)
+    for queue in level.queues.every:
+        yield from ((queue.index, place, ticket) for place, ticket in enumerate(queue.waiting))
+        yield from ((queue.index, _NO_QUEUE, ticket) for ticket in queue.executing)
     yield from ((_NO_QUEUE, _NO_QUEUE, ticket) for ticket in level.queues.outside)
 
 

@@ -121,7 +121,7 @@ class Level:
         if queuing is None:
             return []
         value = dealing.hash_of(schema, distinguisher) if queuing.queues > 1 else 0
-        return [self.queues.queues[number] for number in dealing.hand_of(value, queuing.queues, queuing.hand_size)]
+        return [self.queues.queue(number) for number in dealing.hand_of(value, queuing.queues, queuing.hand_size)]
 
     def settle(self, now: float) -> None:
         """Account for the time up to now."""

@@ -58,7 +58,8 @@ class QueueSet:
         self.is_exempt = is_exempt
         self.limit = 0
         self.queuing: Queuing | None = None
-        self.queues: list[Queue] = []
+        self._queues: dict[int, Queue] = {}
+        """Those that somebody has entered, or will: there may be millions."""
         self.draining: list[Queue] = []
         """Queues that nobody enters any more."""
         self.outside: set[Ticket] = set()
@@ -80,8 +81,20 @@ class QueueSet:
 
     @property
     def every(self) -> Sequence[Queue]:
-        """Its queues, those that are being emptied last."""
-        return (*self.queues, *self.draining)
+        """Its queues that are in use, those that are being emptied last."""
+        return (*(queue for _, queue in sorted(self._queues.items())), *self.draining)
+
+    @property
+    def count(self) -> int:
+        """How many queues there are, in use or not."""
+        return self.queuing.queues if self.queuing is not None else 0
+
+    def queue(self, number: int) -> Queue:
+        """One of its queues, by its number below the count."""
+        queue = self._queues.get(number)
+        if queue is None:
+            queue = self._queues[number] = Queue(number)
+        return queue
 
     @property
     def is_idle(self) -> bool:
@@ -90,10 +103,9 @@ class QueueSet:
     def configure(self, queuing: Queuing | None, limit: int, now: float) -> None:
         """Take another configuration."""
         self._advance(now)
-        wanted = queuing.queues if queuing is not None else 0
-        self.draining += [queue for queue in self.queues[wanted:] if queue.waiting or queue.executing]
-        self.queues = self.queues[:wanted] + [Queue(index) for index in range(len(self.queues), wanted)]
         self.queuing, self.limit = queuing, limit
+        surplus = [self._queues.pop(number) for number in sorted(self._queues) if number >= self.count]
+        self.draining += [queue for queue in surplus if queue.waiting or queue.executing]
         self._dispatch(now)
 
     # Requests
@@ -254,7 +266,7 @@ class QueueSet:
 
     def _next(self) -> Queue:
         """The queue whose first request would end earliest; among equals the one behind the last."""
-        count = len(self.queues) + len(self.draining)
+        count = self.count + len(self.draining)
         candidates = [queue for queue in self.every if queue.waiting]
         return min(candidates, key=lambda one: (one.next_at + one.first.amount, (one.index - self._last - 1) % count))
 

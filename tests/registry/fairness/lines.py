@@ -31,7 +31,7 @@ class Line:
         """Those that are not over."""
 
     def lane(self, *numbers: int) -> Lane:
-        hand = [self.queues.queues[number] for number in numbers]
+        hand = [self.queues.queue(number) for number in numbers]
         return Lane("schema", "", self.level, hand, self.metrics.of("level", "schema"), None)
 
     def ticket(self, *numbers: int, work: Work = ONE_SEAT) -> Ticket:

@@ -171,7 +171,7 @@ async def test_a_flow_uses_the_queue_of_its_hand_in_which_least_waits() -> None:
     for _ in range(4):
         line.enter(0, 1)
 
-    assert [len(queue.waiting) for queue in line.queues.queues] == [2, 2, 0, 0]
+    assert {queue.index: len(queue.waiting) for queue in line.queues.every} == {0: 2, 1: 2, 3: 0}
 
 
 async def test_queues_that_are_not_wanted_any_more_are_emptied() -> None:
@@ -179,12 +179,12 @@ async def test_queues_that_are_not_wanted_any_more_are_emptied() -> None:
     first, waiting = line.enter(3), line.enter(3)
 
     line.queues.configure(Queuing(2, 1, 50), 1, line.clock.monotonic())
-    assert len(line.queues.every) == 3
+    assert [queue.index for queue in line.queues.every] == [3]
     line.leave(first)
     line.leave(waiting)
 
     assert waiting.is_begun
-    assert len(line.queues.every) == 2
+    assert line.queues.every == ()
 
 
 async def test_more_seats_are_given_away_at_once() -> None:
@@ -208,3 +208,12 @@ async def test_the_time_in_each_state_is_kept() -> None:
 
     assert {tuple(state): seconds for state, seconds in spent.items()} == {(1, 1, 0, 0): 2, (1, 1, 1, 1): 3}
     assert not line.queues.take_spent(line.clock.monotonic())
+
+
+async def test_queues_that_nobody_uses_take_no_room() -> None:
+    line = Line(1, queues=10_000_000)
+
+    line.enter(9_999_999)
+
+    assert [queue.index for queue in line.queues.every] == [9_999_999]
+    assert line.queues.count == 10_000_000
