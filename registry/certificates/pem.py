@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -92,16 +92,29 @@ def _asn1_error(content: bytes) -> str:
 
 def check_signature(request: "CertificateSigningRequest") -> None:
     """Whether the one who asks has the key. Raises PemError."""
-    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     try:
-        if request.is_signature_valid:
-            return
-        is_rsa = isinstance(request.public_key(), rsa.RSAPublicKey)
-    except (UnsupportedAlgorithm, ValueError) as exc:
+        key = request.public_key()
+        _verify(request, key)
+    except InvalidSignature as exc:
+        is_rsa = isinstance(key, rsa.RSAPublicKey)
+        raise PemError("crypto/rsa: verification error" if is_rsa else "x509: ECDSA verification failure") from exc
+    except (UnsupportedAlgorithm, ValueError, TypeError) as exc:
         raise PemError("x509: cannot verify signature: algorithm unimplemented") from exc
-    raise PemError("crypto/rsa: verification error" if is_rsa else "x509: ECDSA verification failure")
+
+
+def _verify(request: "CertificateSigningRequest", key: Any) -> None:
+    """Not by is_signature_valid, which refuses SHA-1: in requests, Go takes it. Raises InvalidSignature and others."""
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+    how: list[Any] = []
+    if isinstance(key, rsa.RSAPublicKey):
+        how = [request.signature_algorithm_parameters, request.signature_hash_algorithm]
+    elif isinstance(key, ec.EllipticCurvePublicKey):
+        how = [request.signature_algorithm_parameters]
+    key.verify(request.signature, request.tbs_certrequest_bytes, *how)
 
 
 def common_name(request: "CertificateSigningRequest") -> str:

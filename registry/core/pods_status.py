@@ -10,16 +10,20 @@ from registry.validation.field import FieldError
 from storage.stored_object import Object
 
 
+_OF_OTHERS = ("ownerReferences", "deletionTimestamp")
+"""Metadata that a kubelet has no say in, whatever it sends."""
+
+
 class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
     """What a kubelet reports; what it forgets to report stays."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
-        owners = old["metadata"].get("ownerReferences")
-        if owners:
-            new["metadata"]["ownerReferences"] = owners
-        else:
-            new["metadata"].pop("ownerReferences", None)
+        for name in _OF_OTHERS:
+            if name in old["metadata"]:
+                new["metadata"][name] = old["metadata"][name]
+            else:
+                new["metadata"].pop(name, None)
         new_status, old_status = new.setdefault("status", {}), old.get("status") or {}
         for name in ("qosClass", "observedGeneration"):
             if not new_status.get(name) and old_status.get(name):

@@ -140,7 +140,7 @@ def test_status_keeps_what_a_kubelet_forgets() -> None:
     old["metadata"]["ownerReferences"] = owners
     old["status"] |= {"conditions": conditions, "observedGeneration": 3}
     new = {
-        "metadata": {},
+        "metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"},
         "spec": {},
         "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
     }
