@@ -5,6 +5,7 @@ authorities of the machine; it is shown what is meant for its place.
 """
 
 import ipaddress
+import math
 import posixpath
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -82,7 +83,7 @@ class WebhookClient:
         target = _target(client)
         credential = self._credentials.get(plugin, _NOBODY).of(target.host, target.port)
         trust = _trust(client.get("caBundle") or "", credential.certificate)
-        shown = f"{target.url}?timeout={seconds:g}s"
+        shown = f"{target.url}?timeout={math.ceil(seconds)}s"
         if target.is_service:
             await self._check_service(shown, client["service"], target.port)
         message = Message(shown, trust, orjson.dumps(body), {**_HEADERS, **_told(shown, credential)})

@@ -61,7 +61,8 @@ class Request(Struct, frozen=True, kw_only=True):
 
     manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
     call it, where rights to parts of an object hang on it. size: that of what was sent, in bytes.
-    empties: what was sent empty; what a patch makes is another thing each time.
+    empties: what was sent empty; what a patch makes is another thing each time. deadline: when nobody waits for the
+    answer any more, on the monotonic scale of patience; 0 is never.
     """
 
     user: UserInfo
@@ -73,6 +74,7 @@ class Request(Struct, frozen=True, kw_only=True):
     annotate: Annotate = unnoted
     size: int = 0
     empties: list[Empty] = field(default_factory=list)
+    deadline: float = 0.0
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
         """What strategies may know of it, at a time."""

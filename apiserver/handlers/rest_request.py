@@ -20,6 +20,7 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
         annotate=context.annotate,
         namespace=context.info.namespace,
         verb=context.info.verb,
+        deadline=context.deadline,
     )
 
 
@@ -37,4 +38,5 @@ def write_request(
         verb=context.info.verb,
         size=size,
         empties=list(empties),
+        deadline=context.deadline,
     )

@@ -45,6 +45,7 @@ class Attributes(Struct, frozen=True, kw_only=True):
     `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
     the request's path, `kind` what the objects are (a Scale for /scale); the objects are hub objects. `forms` are all
     that the resource in the path is served in. `annotate` notes something in the audit's record of the request.
+    `deadline` is that of the request, on the monotonic scale of patience; 0 is none.
     """
 
     operation: Operation
@@ -62,6 +63,7 @@ class Attributes(Struct, frozen=True, kw_only=True):
     warn: Callable[[str], None]
     annotate: Annotate = unnoted
     forms: Sequence[Form] = ()
+    deadline: float = 0.0
     reinvocation: Reinvocation = field(default_factory=Reinvocation)
 
 

@@ -444,6 +444,7 @@ class Store(Struct, frozen=True, kw_only=True):
             warn=request.warn,
             annotate=request.annotate,
             forms=self.forms,
+            deadline=request.deadline,
         )
 
     def context(self, request: Request) -> StrategyContext:

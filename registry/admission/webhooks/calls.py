@@ -15,9 +15,10 @@ from registry.admission.webhooks.failures import CallFailed, Denied
 from registry.admission.webhooks.shown import Shown
 from registry.errors import BadRequest
 from registry.quoting import quote
-from registry.schema import Catalog
-from registry.webhook_calls import CallWebhook, Unusable, WebhookFailed
+from registry.rest import Foundation
+from registry.webhook_calls import Unusable, WebhookFailed
 
+_LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})
 _NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
 
@@ -25,10 +26,11 @@ _NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1bet
 class Caller:
     """Calls webhooks for one plugin. `mutates`: they may answer with patches."""
 
-    def __init__(self, plugin: str, call: CallWebhook, types: Catalog, *, mutates: bool) -> None:
+    def __init__(self, plugin: str, given: Foundation, *, mutates: bool) -> None:
         self._plugin = plugin
-        self._call = call
-        self._types = types
+        self._call = given.call_webhook
+        self._types = given.types
+        self._patience = given.clock.patience
         self._mutates = mutates
 
     async def ask(self, webhook: Webhook, attributes: Attributes, own: Form, shown: Shown) -> Answer:
@@ -40,8 +42,9 @@ class Caller:
             raise CallFailed(webhook.name, f"could not create admission objects: {_NO_VERSION}", code=400)
         uid = str(uuid.uuid4())
         review = reviews.review(version, uid, attributes, own, shown)
+        seconds = self._seconds(webhook, attributes)
         try:
-            value = await self._call(webhook.client, review, seconds=webhook.seconds, plugin=self._plugin)
+            value = await self._call(webhook.client, review, seconds=seconds, plugin=self._plugin)
             answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
         except Unusable as exc:
             raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
@@ -57,6 +60,12 @@ class Caller:
         if not answer.is_allowed:
             raise Denied(webhook.name, answer.status)
         return answer
+
+    def _seconds(self, webhook: Webhook, attributes: Attributes) -> float:
+        """How long to wait for a webhook: no longer than somebody waits for the write."""
+        if not attributes.deadline:
+            return webhook.seconds
+        return min(webhook.seconds, max(_LEAST_SECONDS, attributes.deadline - self._patience.monotonic()))
 
 
 def _check_side_effects(webhook: Webhook) -> None:

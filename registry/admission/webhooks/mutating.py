@@ -47,7 +47,7 @@ class MutatingAdmissionWebhook(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, MUTATING)
-        self._caller = Caller(self.name, given.call_webhook, given.types, mutates=True)
+        self._caller = Caller(self.name, given, mutates=True)
         self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, MUTATING)
 
     @property

@@ -27,7 +27,7 @@ class ValidatingAdmissionWebhook(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, VALIDATING)
-        self._caller = Caller(self.name, given.call_webhook, given.types, mutates=False)
+        self._caller = Caller(self.name, given, mutates=False)
         self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, VALIDATING)
 
     @property

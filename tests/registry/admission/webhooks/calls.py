@@ -40,12 +40,15 @@ class Programs:
 
     answers: Mapping[str, Answer]
     asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    """How long each was waited for at most."""
 
     async def __call__(
         self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
     ) -> dict[str, Any]:
         review = orjson.loads(orjson.dumps(body))
         self.asked.append((client["url"], review))
+        self.seconds.append(seconds)
         said = self.answers[client["url"]](review["request"])
         response = {"uid": review["request"]["uid"], "allowed": True, **said}
         return {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}

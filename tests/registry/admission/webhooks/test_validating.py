@@ -45,6 +45,18 @@ async def test_all_webhooks_are_asked_at_the_same_time_and_the_first_refusal_is_
     assert len(programs.asked) == 3
 
 
+@pytest.mark.parametrize(("deadline", "seconds"), [(0.0, 5), (20.0, 5), (2.5, 2.5)])
+async def test_a_webhook_is_not_waited_for_longer_than_anybody_waits_for_the_write(
+    deadline: float, seconds: float
+) -> None:
+    programs = Programs({"one": says()})
+
+    async with configured(ValidatingAdmissionWebhook, programs, webhook("one", timeoutSeconds=5)) as plugin:
+        await plugin.validate(a_config_map(deadline=deadline))
+
+    assert programs.seconds == [seconds]
+
+
 @pytest.mark.parametrize(
     ("expression", "is_asked"),
     [
