@@ -12,6 +12,7 @@ from collections.abc import Callable
 from aiohttp import web
 from msgspec.structs import replace
 
+from apiserver import responses
 from apiserver.context import Handler, RequestContext
 from apiserver.urls import Query
 from registry import durations, errors
@@ -21,6 +22,16 @@ from storage.tasks import Tasks
 OnExpired = Callable[[RequestContext], None]
 
 _NEVER = float("inf")
+
+
+def _expired(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    """As kube-apiserver's filter for this writes it: a Status that does not say that it is one. Raises Timeout."""
+    failure = errors.Timeout("request did not complete within the allotted timeout")
+    if request.writer.output_size:
+        raise failure  # the answer has begun: there is no other any more
+    status = {name: value for name, value in failure.status().items() if name not in ("kind", "apiVersion")}
+    body = responses.dump(status, is_pretty=False)
+    return responses.raw(context, body, status=failure.code, content_type=responses.TEXT)
 
 
 def _nobody(_context: RequestContext) -> None:
@@ -55,7 +66,7 @@ class Deadlines:
             except asyncio.CancelledError:
                 if task in self._expired and task.uncancel() == 0:
                     on_expired(context)
-                    raise errors.Timeout("request did not complete within the allotted timeout") from None
+                    return _expired(request, context)
                 raise
             finally:
                 self._leave(task)

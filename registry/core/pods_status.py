@@ -9,7 +9,6 @@ from registry.validation import addresses
 from registry.validation.field import FieldError
 from storage.stored_object import Object
 
-
 _OF_OTHERS = ("ownerReferences", "deletionTimestamp")
 """Metadata that a kubelet has no say in, whatever it sends."""
 

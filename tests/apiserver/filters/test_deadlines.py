@@ -93,8 +93,6 @@ async def test_a_request_ends_at_its_deadline_and_not_before(deadlines: Deadline
 
     assert answer.status == 504
     assert answer.json == {
-        "kind": "Status",
-        "apiVersion": "v1",
         "metadata": {},
         "status": "Failure",
         "message": "Timeout: request did not complete within the allotted timeout",
