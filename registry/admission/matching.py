@@ -23,6 +23,17 @@ from storage.stored_object import Object
 _ANY = "*"
 _NAMESPACES = GroupResource("", "namespaces")
 _CONFIGURATION_GROUP = "admissionregistration.k8s.io"
+REVIEWS = frozenset(
+    {
+        GroupResource("authentication.k8s.io", "tokenreviews"),
+        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
+        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
+    }
+)
+"""Questions to the server, which look like creations."""
 _WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
 
 Selector = Mapping[str, Any]
@@ -31,6 +42,11 @@ Selector = Mapping[str, Any]
 def is_configuration(attributes: Attributes) -> bool:
     """Whether a write is about what configures admission: nothing that is configured so may stand in its way."""
     return attributes.kind.group == _CONFIGURATION_GROUP
+
+
+def is_beyond_policies(attributes: Attributes) -> bool:
+    """Whether no policy has a say in it: a cluster in which nobody may ask who he is could not be mended."""
+    return is_configuration(attributes) or attributes.resource in REVIEWS
 
 
 class Rule(Struct, frozen=True):

@@ -11,6 +11,7 @@ from registry import errors, objects
 from registry.admission import refusals
 from registry.admission.cached import Cached
 from registry.admission.interface import Attributes, Plugin
+from registry.admission.matching import REVIEWS
 from registry.core.resourcequotas import RESOURCEQUOTAS
 from registry.generic.field_managers import field_managers
 from registry.generic.interpret import Operation as Reading
@@ -38,13 +39,8 @@ _IGNORED = frozenset(
         GroupResource("", "componentstatuses"),
         GroupResource("", "events"),
         GroupResource("events.k8s.io", "events"),
-        GroupResource("authentication.k8s.io", "tokenreviews"),
-        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
-        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
     }
+    | REVIEWS
 )
 EVALUATORS: Mapping[GroupResource, Evaluator] = {
     GroupResource("", "pods"): Pods(),

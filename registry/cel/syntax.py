@@ -11,6 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from registry.cel import long_chains
+from registry.cel.long_chains import Part
 from registry.cel.wire import Envelope
 
 _MACROS = ("optional", "two-var-comprehensions", "lists")
@@ -148,6 +150,7 @@ def complain(text: str, mistakes: list[tuple[int, str]]) -> Issue:
     return Issue("\n".join(lines))
 
 
+_TOO_DEEP = "Exceeded max recursion depth"
 _STATUS = re.compile(r"^(INVALID_ARGUMENT: )?(?P<text>.*?)( \[INVALID_ARGUMENT\])?$", re.DOTALL)
 _SAME = {
     "has() argument must be a field selection": "invalid argument to has() macro",
@@ -164,12 +167,43 @@ def parse(text: str, *, has_bindings: bool = False) -> Tree:
     try:
         encoded = _parser(_BINDING_MACROS if has_bindings else _MACROS).compile(text, disable_check=True).serialize()
     except Exception as exc:
+        if _TOO_DEEP in str(exc) and (parts_of_sum := long_chains.parts(text)):
+            return _sum(text, parts_of_sum, has_bindings=has_bindings)
         complaint = _as_known(str(exc))
         # An empty text has no first column.
         raise Issue(complaint if text else complaint.replace("<input>:1:1:", "<input>:1:0:")) from exc
     message = Envelope.FromString(encoded).value
     root = _node(message.expr)
     return Tree(text, root, _places(text, root, message.source_info.positions))
+
+
+def _sum(text: str, parts_of_sum: Sequence[Part], *, has_bindings: bool) -> Tree:
+    """A chain of `+` and `-`, put together from its parts. Raises Issue."""
+    whole: Node | None = None
+    places: dict[int, int] = {}
+    for part in parts_of_sum:
+        tree = parse(part.text, has_bindings=has_bindings)
+        first = max(places, default=0)
+        places |= {first + number: place for number, place in tree.places.items()}
+        root = _renumbered(tree.root, first)
+        if whole is None:
+            whole = root
+            continue
+        number = max(places, default=0) + 1
+        places[number] = part.place
+        whole = Call(number, part.function, (whole, root))
+    assert whole is not None
+    return Tree(text, whole, places)
+
+
+def _renumbered(value: Any, by: int) -> Any:
+    """A node whose ids, and those of all that it is made of, are higher."""
+    if isinstance(value, tuple):
+        return tuple(_renumbered(one, by) for one in value)
+    if not isinstance(value, Node):
+        return value
+    changed = {name: _renumbered(getattr(value, name), by) for name in value.__struct_fields__ if name != "id"}
+    return type(value)(id=value.id + by, **changed)
 
 
 def _places(text: str, root: Node, positions: Mapping[int, int]) -> dict[int, int]:

@@ -13,7 +13,7 @@ from registry import objects
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Operation, Plugin
 from registry.admission.kind_mapping import KindMapping
-from registry.admission.matching import Matcher, is_configuration
+from registry.admission.matching import Matcher, is_beyond_policies
 from registry.admission.policies import patches
 from registry.admission.policies.compiled import Binding, Mutation, Policy
 from registry.admission.policies.conditions import Undetermined
@@ -80,7 +80,7 @@ class MutatingAdmissionPolicy(Plugin):
         self._merge = patches.Merger(given.types)
 
     async def mutate(self, attributes: Attributes) -> None:
-        if is_configuration(attributes) or attributes.obj is None:
+        if is_beyond_policies(attributes) or attributes.obj is None:
             return
         hooks = await self._source.hooks()
         if not hooks:

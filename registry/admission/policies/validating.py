@@ -12,7 +12,7 @@ from msgspec import Struct
 from registry.admission.forms import Form
 from registry.admission.interface import Attributes, Plugin
 from registry.admission.kind_mapping import KindMapping
-from registry.admission.matching import Matcher, is_configuration
+from registry.admission.matching import Matcher, is_beyond_policies
 from registry.admission.policies.compiled import Binding, Policy, Validation
 from registry.admission.policies.conditions import Undetermined
 from registry.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
@@ -63,7 +63,7 @@ class ValidatingAdmissionPolicy(Plugin):
         self._clock = given.clock.patience
 
     async def validate(self, attributes: Attributes) -> None:
-        if is_configuration(attributes):
+        if is_beyond_policies(attributes):
             return
         hooks = await self._source.hooks()
         if not hooks:

@@ -1,0 +1,19 @@
+import pytest
+
+from registry.admission.matching import is_beyond_policies
+from registry.names import GroupResource
+from tests.registry.admission.writes import write
+
+
+@pytest.mark.parametrize(
+    ("group", "resource", "expected"),
+    [
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies", True),
+        ("authentication.k8s.io", "selfsubjectreviews", True),
+        ("authorization.k8s.io", "subjectaccessreviews", True),
+        ("", "pods", False),
+        ("", "bindings", False),
+    ],
+)
+def test_policies_have_no_say_in_themselves_and_in_questions(group: str, resource: str, expected: bool) -> None:
+    assert is_beyond_policies(write({}, resource=GroupResource(group, resource))) is expected
