@@ -34,19 +34,27 @@ REVIEWS = frozenset(
     }
 )
 """Questions to the server, which look like creations."""
+_BEYOND_POLICIES = REVIEWS | {
+    GroupResource(_CONFIGURATION_GROUP, f"{kind}admission{what}")
+    for kind in ("validating", "mutating")
+    for what in ("policies", "policybindings")
+}
 _WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
 
 Selector = Mapping[str, Any]
 
 
 def is_configuration(attributes: Attributes) -> bool:
-    """Whether a write is about what configures admission: nothing that is configured so may stand in its way."""
+    """Whether a write is about what configures admission: no webhook may stand in its way."""
     return attributes.kind.group == _CONFIGURATION_GROUP
 
 
 def is_beyond_policies(attributes: Attributes) -> bool:
-    """Whether no policy has a say in it: a cluster in which nobody may ask who he is could not be mended."""
-    return is_configuration(attributes) or attributes.resource in REVIEWS
+    """Whether no policy has a say in it: nobody could mend a cluster that does not let him ask who he is.
+
+    Of what configures admission, these are the policies alone; they have a say in webhooks.
+    """
+    return attributes.resource in _BEYOND_POLICIES
 
 
 class Rule(Struct, frozen=True):

@@ -9,6 +9,8 @@ from tests.registry.admission.writes import write
     ("group", "resource", "expected"),
     [
         ("admissionregistration.k8s.io", "validatingadmissionpolicies", True),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings", True),
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations", False),
         ("authentication.k8s.io", "selfsubjectreviews", True),
         ("authorization.k8s.io", "subjectaccessreviews", True),
         ("", "pods", False),
