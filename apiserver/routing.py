@@ -18,8 +18,9 @@ class Routes:
     def __init__(self, *, exact: Mapping[str, Handler], prefixes: Mapping[str, Handler]) -> None:
         self._exact = exact
         self._below_first: dict[str, list[tuple[str, Handler]]] = {}
+        """By the first part of a path, which stands between two slashes."""
         for prefix, handler in sorted(prefixes.items(), key=lambda route: len(route[0]), reverse=True):
-            self._below_first.setdefault(_first(prefix), []).append((prefix, handler))
+            self._below_first.setdefault(prefix[1 : prefix.find("/", 1)], []).append((prefix, handler))
 
     def dispatch(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         """Answer by the handler of the path."""
@@ -27,15 +28,10 @@ class Routes:
         return handler(request, context)
 
     def _below(self, path: str) -> Handler:
-        for prefix, handler in self._below_first.get(_first(path), ()):
+        for prefix, handler in self._below_first.get(path[1 : path.find("/", 1)], ()):
             if path.startswith(prefix):
                 return handler
         return _nowhere
-
-
-def _first(path: str) -> str:
-    """The first part of a path."""
-    return path[1 : path.find("/", 1)]
 
 
 async def _nowhere(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:

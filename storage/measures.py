@@ -55,7 +55,7 @@ class Gauge(Counter):
 
 
 class Histogram:
-    """How often values fell between bounds: `counts` has one more than there are bounds."""
+    """How often values fell between bounds, of which there is one at least: `counts` has one more."""
 
     __slots__ = ("bounds", "counts", "sum")
 
@@ -65,7 +65,8 @@ class Histogram:
         self.sum: float = 0
 
     def observe(self, value: float) -> None:
-        self.counts[bisect_left(self.bounds, value)] += 1
+        """Most of what is recorded often falls below the first bound: that is not searched for."""
+        self.counts[bisect_left(self.bounds, value) if value > self.bounds[0] else 0] += 1
         self.sum += value
 
     def observe_many(self, value: float, times: int) -> None:

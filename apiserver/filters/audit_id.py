@@ -7,12 +7,13 @@ import random
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
+from multidict import istr
 
 from apiserver.context import Handler, RequestContext
 from apiserver.warning_headers import Warnings
 from storage.clock import Clock
 
-HEADER = "Audit-ID"
+HEADER = istr("Audit-ID")
 _random = random.Random()  # noqa: S311 - ids tell requests apart, they are no secrets
 
 

@@ -64,9 +64,9 @@ class Fairness:
 
     def enter(self, ticket: Ticket) -> bool:
         """Whether a request is served or may wait; without a decision to wait for, it is served."""
-        series = ticket.lane.series
+        lane = ticket.lane
+        series, queues = lane.series, lane.level.queues
         series.seats.observe(ticket.seats)
-        queues = ticket.lane.level.queues
         if queues.enter(ticket, ticket.arrived) is not None:
             series.waited_in_vain(0.0)
             return False
