@@ -41,9 +41,16 @@ class Answer(web.StreamResponse):
         self._keeps: bool | None = None
         self._is_written = False
 
+    def __repr__(self) -> str:
+        return f"<Answer {self._code}>"
+
     @property
     def status(self) -> int:
         return self._code
+
+    @property
+    def reason(self) -> str:
+        return _PHRASES[self._code].decode()
 
     @property
     def headers(self) -> CIMultiDict[str]:

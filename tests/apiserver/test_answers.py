@@ -76,7 +76,7 @@ async def test_an_answer_is_written_once_however_often_it_is_asked_for() -> None
         answer = Answer(context(), BODY, status=200, content_type=responses.JSON)
         await answer.prepare(request)
         await answer.write_eof()
-        assert answer.prepared
+        assert (answer.prepared, answer.status, answer.reason, repr(answer)) == (True, 200, "OK", "<Answer 200>")
         return answer
 
     assert (await told(eager, CLOSED)).count(BODY) == 1
