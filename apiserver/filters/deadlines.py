@@ -24,7 +24,7 @@ OnExpired = Callable[[RequestContext], None]
 _NEVER = float("inf")
 
 
-def _expired(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+def _too_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
     """As kube-apiserver's filter for this writes it: a Status that does not say that it is one. Raises Timeout."""
     failure = errors.Timeout("request did not complete within the allotted timeout")
     if request.writer.output_size:
@@ -66,7 +66,7 @@ class Deadlines:
             except asyncio.CancelledError:
                 if task in self._expired and task.uncancel() == 0:
                     on_expired(context)
-                    return _expired(request, context)
+                    return _too_late(request, context)
                 raise
             finally:
                 self._leave(task)
