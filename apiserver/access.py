@@ -7,25 +7,25 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from apiserver import service_account_keys, tls
-from apiserver.authenticators import AllowsAnonymous, Authenticators
-from apiserver.authorizers import Authorizers
-from apiserver.certificates import Pki
-from apiserver.certified_users import CertifiedUsers, Trusted
-from apiserver.client_certificates import authorities_in
-from apiserver.outgoing import Outgoing
-from apiserver.reloading import Reloaded
-from apiserver.settings import Settings
-from registry.access.authentication import Tokens
-from registry.access.authorization_metrics import AuthorizationMetrics
-from registry.access.authorizer import Authorizer
-from registry.access.front_proxy import FrontProxy
-from registry.access.modes import Run, Settle
-from registry.access.token_issuer import TokenIssuer
-from registry.bootstrap.authentication_trust import Trust
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.measures import Measures
+from aio_apiserver.apiserver import service_account_keys, tls
+from aio_apiserver.apiserver.authenticators import AllowsAnonymous, Authenticators
+from aio_apiserver.apiserver.authorizers import Authorizers
+from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver.certified_users import CertifiedUsers, Trusted
+from aio_apiserver.apiserver.client_certificates import authorities_in
+from aio_apiserver.apiserver.outgoing import Outgoing
+from aio_apiserver.apiserver.reloading import Reloaded
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.access.authentication import Tokens
+from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.access.front_proxy import FrontProxy
+from aio_apiserver.registry.access.modes import Run, Settle
+from aio_apiserver.registry.access.token_issuer import TokenIssuer
+from aio_apiserver.registry.bootstrap.authentication_trust import Trust
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import Measures
 
 
 class Access(Struct, frozen=True, kw_only=True):

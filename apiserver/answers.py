@@ -15,9 +15,9 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.helpers import rfc822_formatted_time
 from multidict import CIMultiDict
 
-from apiserver import responses
-from apiserver.context import RequestContext
-from registry.flowcontrol.classification import Flow
+from aio_apiserver.apiserver import responses
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.registry.flowcontrol.classification import Flow
 
 _LINES = b"".join(
     (

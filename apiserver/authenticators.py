@@ -6,28 +6,28 @@ Must hold: what is wrong with a file ends the start, with its name in the messag
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from apiserver import bundles, certificates, reloading
-from apiserver.certificates import Pki
-from apiserver.metrics.reloads import ConfigurationMetrics
-from apiserver.outgoing import Outgoing
-from apiserver.reloading import Contents, Reloaded
-from apiserver.settings import Settings
-from registry.access import oidc, token_file
-from registry.access.alive import Alive
-from registry.access.authentication import KnownTokens, Replaceable, TokenAuthenticator, Tokens
-from registry.access.bootstrap_tokens import BootstrapTokens
-from registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
-from registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
-from registry.access.remote import RemoteTokens
-from registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
-from registry.access.token_issuer import TokenIssuer
-from registry.access.users import MASTERS, UserInfo, authenticated
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.measures import Measures
+from aio_apiserver.apiserver import bundles, certificates, reloading
+from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
+from aio_apiserver.apiserver.outgoing import Outgoing
+from aio_apiserver.apiserver.reloading import Contents, Reloaded
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.access import oidc, token_file
+from aio_apiserver.registry.access.alive import Alive
+from aio_apiserver.registry.access.authentication import KnownTokens, Replaceable, TokenAuthenticator, Tokens
+from aio_apiserver.registry.access.bootstrap_tokens import BootstrapTokens
+from aio_apiserver.registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
+from aio_apiserver.registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
+from aio_apiserver.registry.access.remote import RemoteTokens
+from aio_apiserver.registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
+from aio_apiserver.registry.access.token_issuer import TokenIssuer
+from aio_apiserver.registry.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import Measures
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from apiserver.authentication_config import AuthenticationConfiguration
+    from aio_apiserver.apiserver.authentication_config import AuthenticationConfiguration
 
 AllowsAnonymous = Callable[[str], bool]
 """Whether nobody in particular may ask for a path: whether to let them, authorization decides."""
@@ -78,7 +78,7 @@ class Authenticators:
 
     async def _take_over(self, contents: Contents) -> None:
         """Ask other issuers from now on, as soon as all of them have shown their keys. Raises OSError, ValueError."""
-        from apiserver import authentication_config
+        from aio_apiserver.apiserver import authentication_config
 
         path = self._settings.authentication_config
         assert path is not None
@@ -136,7 +136,7 @@ class Authenticators:
 def _config_of(settings: Settings) -> "AuthenticationConfiguration | None":
     if settings.authentication_config is None:
         return None
-    from apiserver import authentication_config
+    from aio_apiserver.apiserver import authentication_config
 
     return authentication_config.read(settings.authentication_config, settings.service_account_issuer)
 

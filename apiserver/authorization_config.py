@@ -13,10 +13,10 @@ from typing import Annotated, Literal, Self
 
 import pydantic
 
-from apiserver.config_files import Duration, Model, load
-from registry.access import expressions
-from registry.quoting import quote
-from registry.validation import names
+from aio_apiserver.apiserver.config_files import Duration, Model, load
+from aio_apiserver.registry.access import expressions
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import names
 
 _KIND = "AuthorizationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from apiserver import reloading, webhook_files
-from apiserver.metrics.reloads import ConfigurationMetrics
-from apiserver.outgoing import Outgoing
-from apiserver.reloading import Contents, Reloaded
-from apiserver.settings import Settings
-from registry.access import abac, modes
-from registry.access.authorization_metrics import AuthorizationMetrics
-from registry.access.authorizer import Authorizer, Chain, Verdict
-from registry.access.modes import Modes, Run
-from registry.access.remote import RemoteAuthorizer, RemoteSettings
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.measures import Measures
-from storage.stored_object import Object
+from aio_apiserver.apiserver import reloading, webhook_files
+from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
+from aio_apiserver.apiserver.outgoing import Outgoing
+from aio_apiserver.apiserver.reloading import Contents, Reloaded
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.access import abac, modes
+from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
+from aio_apiserver.registry.access.authorizer import Authorizer, Chain, Verdict
+from aio_apiserver.registry.access.modes import Modes, Run
+from aio_apiserver.registry.access.remote import RemoteAuthorizer, RemoteSettings
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import Measures
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from apiserver.authorization_config import AuthorizationConfiguration, Webhook
+    from aio_apiserver.apiserver.authorization_config import AuthorizationConfiguration, Webhook
 
 _ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
 """Modes that need nothing: they may come later as well."""
@@ -90,7 +90,7 @@ class Authorizers:
 
     async def _take_over(self, contents: Contents) -> None:
         """Ask others from now on. Raises OSError, ValueError."""
-        from apiserver import authorization_config
+        from aio_apiserver.apiserver import authorization_config
 
         path = self._settings.authorization_config
         assert path is not None
@@ -148,7 +148,7 @@ class Authorizers:
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
     def _webhook(self, name: str, entry: "Webhook") -> Modes:
-        from registry.access import expressions
+        from aio_apiserver.registry.access import expressions
 
         remote = RemoteSettings(
             version=entry.subject_access_review_version,
@@ -173,6 +173,6 @@ class Authorizers:
 def _config_of(settings: Settings) -> "AuthorizationConfiguration | None":
     if settings.authorization_config is None:
         return None
-    from apiserver import authorization_config
+    from aio_apiserver.apiserver import authorization_config
 
     return authorization_config.read(settings.authorization_config)

@@ -20,11 +20,11 @@ from aiohttp import ClientResponse, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
-from apiserver import bundles
-from apiserver.settings import Settings
-from registry.core.proxies import is_global
-from registry.errors import BadRequest
-from registry.locations import Location
+from aio_apiserver.apiserver import bundles
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.core.proxies import is_global
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.locations import Location
 
 _STREAM_LIMIT = 64 * 1024
 UNREACHABLE = (OSError, ValueError, OverflowError)

@@ -23,9 +23,9 @@ from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPri
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
 
-from apiserver import files
-from registry.access.users import MASTERS
-from storage.clock import Clock
+from aio_apiserver.apiserver import files
+from aio_apiserver.registry.access.users import MASTERS
+from aio_apiserver.storage.clock import Clock
 
 _CA_LIFE = timedelta(days=3650)
 _LIFE = timedelta(days=365)

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from apiserver.client_certificates import Authorities, ClientCertificate, Untrusted
-from registry.access.front_proxy import FrontProxy
-from registry.access.users import UserInfo, authenticated
+from aio_apiserver.apiserver.client_certificates import Authorities, ClientCertificate, Untrusted
+from aio_apiserver.registry.access.front_proxy import FrontProxy
+from aio_apiserver.registry.access.users import UserInfo, authenticated
 
 
 class Trusted(Struct, frozen=True):

@@ -5,10 +5,10 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from apiserver import command_line, errands, flags, logs, usage
-from apiserver.flags import UsageError
-from apiserver.unused_flags import UNUSED
-from apiserver.version import KUBERNETES_VERSION
+from aio_apiserver.apiserver import command_line, errands, flags, logs, usage
+from aio_apiserver.apiserver.flags import UsageError
+from aio_apiserver.apiserver.unused_flags import UNUSED
+from aio_apiserver.apiserver.version import KUBERNETES_VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
     with errands.without_system_authorities():
-        from apiserver import program  # loads HTTP and storage, which --help does without
+        from aio_apiserver.apiserver import program  # loads HTTP and storage, which --help does without
 
     return program.run(chosen)
 

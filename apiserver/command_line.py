@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from apiserver.flags import Flag, Kind, Parsed, UsageError, Value, invalid
-from apiserver.settings import Settings
-from registry import durations
-from registry.quoting import quote
+from aio_apiserver.apiserver.flags import Flag, Kind, Parsed, UsageError, Value, invalid
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry import durations
+from aio_apiserver.registry.quoting import quote
 
 
 def settings_of(parsed: Parsed) -> Settings:

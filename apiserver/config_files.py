@@ -6,8 +6,8 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 from pydantic.alias_generators import to_camel
 
-from registry import durations
-from storage import strict_yaml
+from aio_apiserver.registry import durations
+from aio_apiserver.storage import strict_yaml
 
 _GROUP = "apiserver.config.k8s.io"
 

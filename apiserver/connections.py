@@ -20,10 +20,10 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestPayloadError
 
-from apiserver import responses
-from apiserver.client_certificates import ClientCertificate, ClientCertificates
-from apiserver.request_parser import AnyMethodParser, RequestParser
-from registry import errors
+from aio_apiserver.apiserver import responses
+from aio_apiserver.apiserver.client_certificates import ClientCertificate, ClientCertificates
+from aio_apiserver.apiserver.request_parser import AnyMethodParser, RequestParser
+from aio_apiserver.registry import errors
 
 logger = logging.getLogger(__name__)
 

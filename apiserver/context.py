@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 from msgspec import Struct
 
-from apiserver.request_info import UNRESOLVED, RequestInfo
-from apiserver.urls import NO_QUERY, Query
-from apiserver.warning_headers import Warnings
-from registry.access.users import ANONYMOUS, UserInfo
-from registry.audit.annotations import Annotate, unnoted
-from registry.audit.trail import Trail
-from registry.flowcontrol.classification import Flow
-from storage.interface import WatchSink
+from aio_apiserver.apiserver.request_info import UNRESOLVED, RequestInfo
+from aio_apiserver.apiserver.urls import NO_QUERY, Query
+from aio_apiserver.apiserver.warning_headers import Warnings
+from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.audit.trail import Trail
+from aio_apiserver.registry.flowcontrol.classification import Flow
+from aio_apiserver.storage.interface import WatchSink
 
 if TYPE_CHECKING:
-    from apiserver.streams import WatchStream
+    from aio_apiserver.apiserver.streams import WatchStream
 
 
 NO_NOTES: Mapping[str, str] = MappingProxyType({})

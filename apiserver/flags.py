@@ -13,8 +13,8 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from registry.gotext import quoted
-from registry.quoting import quote
+from aio_apiserver.registry.gotext import quoted
+from aio_apiserver.registry.quoting import quote
 
 
 class Kind(Enum):

@@ -6,8 +6,8 @@ Written for this server alone, and readable by its owner alone; ~/.kube/config i
 import base64
 from pathlib import Path
 
-from apiserver import files
-from apiserver.certificates import Pki
+from aio_apiserver.apiserver import files
+from aio_apiserver.apiserver.certificates import Pki
 
 _TEMPLATE = """\
 apiVersion: v1

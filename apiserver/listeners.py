@@ -11,7 +11,7 @@ import ssl
 from ipaddress import ip_address
 from typing import Self
 
-from apiserver.connections import Connections, RequestHandler
+from aio_apiserver.apiserver.connections import Connections, RequestHandler
 
 _BACKLOG = 1024
 _TLS_SHUTDOWN_SECONDS = 0.5

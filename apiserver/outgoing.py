@@ -15,15 +15,15 @@ import aiohttp
 import orjson
 from aiohttp import hdrs
 
-from apiserver import webhook_answers, webhook_files
-from apiserver.posting import Answer, Message, Poster
-from apiserver.webhook_files import Webhook
-from registry import durations
-from registry.access.authorization_metrics import Told
-from registry.access.oidc import Fetch
-from registry.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.apiserver import webhook_answers, webhook_files
+from aio_apiserver.apiserver.posting import Answer, Message, Poster
+from aio_apiserver.apiserver.webhook_files import Webhook
+from aio_apiserver.registry import durations
+from aio_apiserver.registry.access.authorization_metrics import Told
+from aio_apiserver.registry.access.oidc import Fetch
+from aio_apiserver.registry.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 _LONGEST_SECONDS = 30.0
 _MOST_BYTES = 1 << 20

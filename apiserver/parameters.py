@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apiserver.urls import Query
-from registry import errors
-from registry.errors import BadRequest
-from registry.kind import Kind
-from registry.names import GroupKind
-from registry.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
-from registry.quoting import quote
-from registry.selectors import fields, labels
-from registry.validation import field
-from registry.validation.errors import invalid_of
-from registry.validation.field import FieldError
-from storage.interface import ListOptions, Match, Preconditions, WatchOptions
-from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
+from aio_apiserver.apiserver.urls import Query
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.selectors import fields, labels
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.interface import ListOptions, Match, Preconditions, WatchOptions
+from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 
 _MAX_UINT64 = 2**64 - 1
 _MAX_INT64 = 2**63 - 1

@@ -17,10 +17,10 @@ from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
-from apiserver import bodies, webhook_words
-from registry.quoting import quote
-from registry.webhook_calls import OutOfTime, WebhookFailed
-from storage.clock import Clock
+from aio_apiserver.apiserver import bodies, webhook_words
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.webhook_calls import OutOfTime, WebhookFailed
+from aio_apiserver.storage.clock import Clock
 
 _MOST_RETRIES = 10
 """Of a webhook that says when to come back."""

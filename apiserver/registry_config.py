@@ -2,12 +2,12 @@
 
 import logging
 
-from apiserver import admission_config, port_range
-from apiserver.settings import Settings
-from registry import enablement
-from registry.config import Config
-from registry.enablement import Enablement
-from registry.schema import builtin
+from aio_apiserver.apiserver import admission_config, port_range
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry import enablement
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.enablement import Enablement
+from aio_apiserver.registry.schema import builtin
 
 logger = logging.getLogger(__name__)
 

@@ -9,14 +9,14 @@ import asyncio
 import logging
 from collections.abc import Iterator
 
-from apiserver import access, certificates, kubeconfig, reloading, tls
-from apiserver.backends import Backends, kubelet_files
-from apiserver.certificates import Pki
-from apiserver.certified_users import CertifiedUsers
-from apiserver.reloading import Contents, Reloaded, Reloading
-from apiserver.settings import Settings
-from apiserver.tls import ServingTLS
-from storage.clock import Clock
+from aio_apiserver.apiserver import access, certificates, kubeconfig, reloading, tls
+from aio_apiserver.apiserver.backends import Backends, kubelet_files
+from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver.certified_users import CertifiedUsers
+from aio_apiserver.apiserver.reloading import Contents, Reloaded, Reloading
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.tls import ServingTLS
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ Must hold: every path has a reading or is Unreadable; the reading is kube-apiser
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from registry.errors import BadRequest
-from registry.selectors import fields
-from storage.selection import Operator
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.selectors import fields
+from aio_apiserver.storage.selection import Operator
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _PATH_VERBS = frozenset({"proxy", "watch"})

@@ -13,12 +13,12 @@ from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 from multidict import CIMultiDict
 
-from apiserver import negotiation
-from apiserver.context import RequestContext
-from apiserver.serializers import protobuf, yaml
-from apiserver.urls import Query
-from registry.errors import StatusError
-from registry.schema import builtin
+from aio_apiserver.apiserver import negotiation
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.serializers import protobuf, yaml
+from aio_apiserver.apiserver.urls import Query
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.schema import builtin
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from apiserver import (
+from aio_apiserver.apiserver import (
     access,
     advertising,
     app,
@@ -29,49 +29,49 @@ from apiserver import (
     tls,
     webhook_credentials,
 )
-from apiserver.aggregation.gateway import Gateway
-from apiserver.auditing.assembly import open_audit
-from apiserver.backends import Backends
-from apiserver.certificates import Pki
-from apiserver.draining import Draining
-from apiserver.endpoints.health import StartUp, StorageHealth
-from apiserver.filters.deadlines import Deadlines
-from apiserver.handlers import served
-from apiserver.handlers.served import ServedPaths
-from apiserver.listeners import Listener
-from apiserver.metrics import aggregation, program, reloads
-from apiserver.metrics import storage as storage_metrics
-from apiserver.metrics.flow_control import FlowControlMetrics
-from apiserver.metrics.monitoring import Monitoring
-from apiserver.metrics.requests import MONITORED, RequestMetrics
-from apiserver.outgoing import Outgoing
-from apiserver.reloading import Reloading
-from apiserver.settings import Settings
-from apiserver.tls import ServingTLS
-from apiserver.webhook_client import WebhookClient
-from registry import assembly, schema
-from registry.apiregistration.apiservices import APISERVICES
-from registry.apiregistration.registrations import Registrations
-from registry.apiregistration.resolving import Resolver
-from registry.assembly import assemble, environment_of
-from registry.bootstrap.upkeep import Upkeep
-from registry.customresources.controller import Controller
-from registry.customresources.resources import Resources
-from registry.customresources.service_addresses import address_finder
-from registry.fairness.estimates import Sizes
-from registry.fairness.fairness import Fairness
-from registry.fairness.occupancy import InFlight
-from registry.features import gates as feature_gates
-from registry.features.gates import Gates
-from registry.generic.provider import resource_of
-from registry.rest import Foundation
-from storage.clock import Clock, SystemClock
-from storage.factory import StorageFactory
-from storage.kv.snapshot import Snapshot
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.aggregation.gateway import Gateway
+from aio_apiserver.apiserver.auditing.assembly import open_audit
+from aio_apiserver.apiserver.backends import Backends
+from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver.draining import Draining
+from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
+from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.handlers import served
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.listeners import Listener
+from aio_apiserver.apiserver.metrics import aggregation, program, reloads
+from aio_apiserver.apiserver.metrics import storage as storage_metrics
+from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
+from aio_apiserver.apiserver.metrics.monitoring import Monitoring
+from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
+from aio_apiserver.apiserver.outgoing import Outgoing
+from aio_apiserver.apiserver.reloading import Reloading
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.tls import ServingTLS
+from aio_apiserver.apiserver.webhook_client import WebhookClient
+from aio_apiserver.registry import assembly, schema
+from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.apiregistration.registrations import Registrations
+from aio_apiserver.registry.apiregistration.resolving import Resolver
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.customresources.controller import Controller
+from aio_apiserver.registry.customresources.resources import Resources
+from aio_apiserver.registry.customresources.service_addresses import address_finder
+from aio_apiserver.registry.fairness.estimates import Sizes
+from aio_apiserver.registry.fairness.fairness import Fairness
+from aio_apiserver.registry.fairness.occupancy import InFlight
+from aio_apiserver.registry.features import gates as feature_gates
+from aio_apiserver.registry.features.gates import Gates
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
-    from apiserver.testing.bench import Bench
+    from aio_apiserver.apiserver.testing.bench import Bench
 
 logger = logging.getLogger(__name__)
 
@@ -128,8 +128,10 @@ class Server(Struct, frozen=True):
         settings = self.settings
         if not settings.controllers and not settings.simulate:
             return
-        from apiserver.controllers.manager import Manager  # a server without controllers does without their code
-        from apiserver.metrics import work_queues
+        from aio_apiserver.apiserver.controllers.manager import (
+            Manager,  # a server without controllers does without their code
+        )
+        from aio_apiserver.apiserver.metrics import work_queues
 
         manager = Manager(
             settings.controllers,
@@ -179,7 +181,7 @@ def _clock(settings: Settings) -> Clock:
     """The system's; of a server for testing, one that can be held."""
     if not settings.testing:
         return SystemClock()
-    from apiserver.testing.clock import MovableClock
+    from aio_apiserver.apiserver.testing.clock import MovableClock
 
     return MovableClock()
 
@@ -313,8 +315,8 @@ def _fairness(
 def _bench(settings: Settings, storage: StorageFactory, resources: ServedPaths, clock: Clock) -> "Bench | None":
     if not settings.testing:
         return None
-    from apiserver.testing import bench, rules  # a server that serves does without their code
-    from apiserver.testing.clock import MovableClock
+    from aio_apiserver.apiserver.testing import bench, rules  # a server that serves does without their code
+    from aio_apiserver.apiserver.testing.clock import MovableClock
 
     if not isinstance(clock, MovableClock):
         raise ValueError("a server for testing needs a clock that can be held")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-from apiserver import files
-from apiserver.settings import Settings
-from registry.access import signing_keys
-from registry.access.signing_keys import Keys, PrivateKey, PublicKey, SigningKeys, VerifyingKey
+from aio_apiserver.apiserver import files
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.access import signing_keys
+from aio_apiserver.registry.access.signing_keys import Keys, PrivateKey, PublicKey, SigningKeys, VerifyingKey
 
 _SIGNING_KEY = "service-account.key"
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from apiserver import port_range
-from apiserver.flags import Kind
-from registry import durations
-from storage import servers_overrides
-from storage.errors import InvalidOptions
+from aio_apiserver.apiserver import port_range
+from aio_apiserver.apiserver.flags import Kind
+from aio_apiserver.registry import durations
+from aio_apiserver.storage import servers_overrides
+from aio_apiserver.storage.errors import InvalidOptions
 
 
 def one_of(*allowed: str) -> AfterValidator:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from apiserver import emulated_versions, settings_checks
-from apiserver.controllers import names as controller_names
-from apiserver.flags import Kind
-from apiserver.setting_types import (
+from aio_apiserver.apiserver import emulated_versions, settings_checks
+from aio_apiserver.apiserver.controllers import names as controller_names
+from aio_apiserver.apiserver.flags import Kind
+from aio_apiserver.apiserver.setting_types import (
     Address,
     CacheSizes,
     Count,
@@ -30,12 +30,12 @@ from apiserver.setting_types import (
     each_of,
     one_of,
 )
-from apiserver.tls_names import CIPHERS, TLS_VERSIONS
-from registry.access import token_issuer
-from registry.admission import plugins
-from registry.enablement import BETA_VERSIONS
-from registry.features import gates
-from storage import codec, lease_manager
+from aio_apiserver.apiserver.tls_names import CIPHERS, TLS_VERSIONS
+from aio_apiserver.registry.access import token_issuer
+from aio_apiserver.registry.admission import plugins
+from aio_apiserver.registry.enablement import BETA_VERSIONS
+from aio_apiserver.registry.features import gates
+from aio_apiserver.storage import codec, lease_manager
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
 OIDC_ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")

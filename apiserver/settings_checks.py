@@ -5,14 +5,14 @@ What one value must be by itself is in setting_types.py.
 
 from typing import TYPE_CHECKING
 
-from apiserver import issuer_urls
-from apiserver.controllers import names as controller_names
-from registry.admission import plugins
-from registry.features import gates
-from registry.quoting import quote
+from aio_apiserver.apiserver import issuer_urls
+from aio_apiserver.apiserver.controllers import names as controller_names
+from aio_apiserver.registry.admission import plugins
+from aio_apiserver.registry.features import gates
+from aio_apiserver.registry.quoting import quote
 
 if TYPE_CHECKING:
-    from apiserver.settings import Settings
+    from aio_apiserver.apiserver.settings import Settings
 
 _PAIRS = (
     ("tls_cert_file", "tls_private_key_file"),

@@ -5,12 +5,12 @@ Must hold: gRPC is imported only where there are etcd servers.
 
 from typing import TYPE_CHECKING
 
-from apiserver.settings import Settings
-from storage import servers_overrides
-from storage.factory import EVENTS, StorageConfig
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.storage import servers_overrides
+from aio_apiserver.storage.factory import EVENTS, StorageConfig
 
 if TYPE_CHECKING:
-    from storage.kv.etcd import EtcdConfig
+    from aio_apiserver.storage.kv.etcd import EtcdConfig
 
 
 def config_of(settings: Settings) -> StorageConfig:
@@ -31,7 +31,7 @@ def config_of(settings: Settings) -> StorageConfig:
 
 
 def _etcd(settings: Settings) -> "EtcdConfig":
-    from storage.kv.etcd import EtcdConfig, Tls
+    from aio_apiserver.storage.kv.etcd import EtcdConfig, Tls
 
     tls = Tls(authority=settings.etcd_cafile, certificate=settings.etcd_certfile, key=settings.etcd_keyfile)
     return EtcdConfig(endpoints=settings.etcd_servers, tls=tls)

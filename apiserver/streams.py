@@ -14,17 +14,17 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from apiserver import responses, websockets
-from apiserver.context import RequestContext
-from apiserver.draining import Draining
-from apiserver.metrics.requests import WatchRecorder
-from apiserver.wires import Wire
-from registry.errors import StatusError
-from registry.generic.interpret import Operation, status_error
-from registry.names import GroupResource
-from storage.errors import StorageError
-from storage.interface import Encoder, WatchBatch
-from storage.tasks import Tasks
+from aio_apiserver.apiserver import responses, websockets
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.draining import Draining
+from aio_apiserver.apiserver.metrics.requests import WatchRecorder
+from aio_apiserver.apiserver.wires import Wire
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Encoder, WatchBatch
+from aio_apiserver.storage.tasks import Tasks
 
 _BACKLOG_LIMIT = 1024 * 1024
 

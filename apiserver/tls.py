@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
-from apiserver.certificates import Pki
-from apiserver.settings import Settings
-from apiserver.tls_names import CIPHERS, TLS_VERSIONS
+from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.tls_names import CIPHERS, TLS_VERSIONS
 
 _CLUSTER_NAMES = (
     "kubernetes",

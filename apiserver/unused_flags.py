@@ -5,7 +5,7 @@ A flag leaves this table when settings.py gets a field for it.
 
 from collections.abc import Mapping
 
-from apiserver.flags import Kind
+from aio_apiserver.apiserver.flags import Kind
 
 _BOOLEANS = """
     aggregator-reject-forwarding-redirect contention-profiling disable-http2-serving emulation-forward-compatible

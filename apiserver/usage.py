@@ -1,6 +1,6 @@
 """What the program says of itself: --help and docs/flags.md, both made from the settings.
 
-    python -m apiserver.usage > docs/flags.md
+    python -m aio_apiserver.apiserver.usage > docs/flags.md
 
 Pure. Must hold: flags are grouped and laid out as kube-apiserver does it.
 """
@@ -10,10 +10,10 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from apiserver import command_line
-from apiserver.flags import HELP, VERSION, Flag, Kind
-from apiserver.settings import ENVIRONMENT
-from apiserver.unused_flags import UNUSED
+from aio_apiserver.apiserver import command_line
+from aio_apiserver.apiserver.flags import HELP, VERSION, Flag, Kind
+from aio_apiserver.apiserver.settings import ENVIRONMENT
+from aio_apiserver.apiserver.unused_flags import UNUSED
 
 _ABOUT = """\
 The Kubernetes API server validates and configures data for the api objects

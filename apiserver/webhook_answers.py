@@ -7,14 +7,14 @@ from typing import Any
 
 import orjson
 
-from apiserver import webhook_words
-from apiserver.handlers.contents import NOT_AN_OBJECT
-from apiserver.posting import Answer
-from apiserver.serializers import yaml
-from registry import json_errors
-from registry.schema.leaves import json_type
-from registry.webhook_calls import WebhookFailed
-from storage.stored_object import Object
+from aio_apiserver.apiserver import webhook_words
+from aio_apiserver.apiserver.handlers.contents import NOT_AN_OBJECT
+from aio_apiserver.apiserver.posting import Answer
+from aio_apiserver.apiserver.serializers import yaml
+from aio_apiserver.registry import json_errors
+from aio_apiserver.registry.schema.leaves import json_type
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.stored_object import Object
 
 _OK = range(200, 207)
 

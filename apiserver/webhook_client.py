@@ -19,14 +19,14 @@ import orjson
 from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from apiserver import bundles, webhook_answers, webhook_files, webhook_words
-from apiserver.metrics.outgoing import OutgoingMetrics
-from apiserver.posting import Answer, Message, Poster
-from apiserver.webhook_credentials import Credential, Credentials
-from registry.quoting import quote
-from registry.webhook_calls import Unusable, WebhookFailed
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.apiserver import bundles, webhook_answers, webhook_files, webhook_words
+from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
+from aio_apiserver.apiserver.posting import Answer, Message, Poster
+from aio_apiserver.apiserver.webhook_credentials import Credential, Credentials
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.webhook_calls import Unusable, WebhookFailed
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 ServiceAddress = Callable[[str, str, int], Awaitable[str]]
 """The address of a service (or its name outside), by its namespace, name and port. Raises WebhookFailed."""

@@ -22,10 +22,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apiserver import bundles, webhook_credentials
-from apiserver.webhook_credentials import Credential
-from storage import strict_yaml
-from storage.clock import Clock
+from aio_apiserver.apiserver import bundles, webhook_credentials
+from aio_apiserver.apiserver.webhook_credentials import Credential
+from aio_apiserver.storage import strict_yaml
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from apiserver import negotiation
+from aio_apiserver.apiserver import negotiation
 
 _TEXT = 0x81
 _BINARY = 0x82

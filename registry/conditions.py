@@ -6,7 +6,7 @@ Must hold: a condition of which only the reason or the message changes has not b
 from collections.abc import Mapping
 from typing import Any
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 
 Condition = dict[str, Any]
 

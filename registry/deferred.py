@@ -1,9 +1,9 @@
 """Modules that are loaded when they are first used: rules that few servers ask, which a start should not wait for.
 
     if TYPE_CHECKING:
-        from registry.cel import admission
+        from aio_apiserver.registry.cel import admission
     else:
-        admission = Deferred("registry.cel.admission")
+        admission = Deferred("aio_apiserver.registry.cel.admission")
 
 Must hold: whoever reads an attribute gets the module's own; it is looked up once.
 """

@@ -6,7 +6,7 @@ seconds.
 
 import re
 
-from registry.quoting import quote
+from aio_apiserver.registry.quoting import quote
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TERM = re.compile(r"([0-9]*\.?[0-9]*)([^0-9.]*)")

@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.names import GroupKind, GroupResource
-from registry.quoting import quote
+from aio_apiserver.registry.names import GroupKind, GroupResource
+from aio_apiserver.registry.quoting import quote
 
 
 class Cause(Struct, frozen=True):

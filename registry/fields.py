@@ -5,8 +5,8 @@ Pure. A field selector compares text, so every value is text, and a field that i
 
 from collections.abc import Callable
 
-from registry import objects
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.storage.stored_object import Object
 
 FieldOf = Callable[[Object], str]
 

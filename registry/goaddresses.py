@@ -5,7 +5,7 @@ Must hold: the first mistake from the left is told, in the words of Go's package
 
 import re
 
-from registry.quoting import quote
+from aio_apiserver.registry.quoting import quote
 
 _HEX = re.compile("[0-9a-fA-F]*", re.ASCII)
 _GROUPS = 8

@@ -2,8 +2,8 @@
 
 import re
 
-from registry.quoting import quote
-from registry.schema import DecodeError
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import DecodeError
 
 _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 _DIGITS = 19

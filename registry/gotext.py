@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from registry.quoting import quote
+from aio_apiserver.registry.quoting import quote
 
 
 def float_text(value: float) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from registry.names import GroupKind, GroupResource, GroupVersionKind
-from registry.printing.columns import Columns
-from registry.schema.custom_type import CustomType
-from registry.strategy import Strategy
-from storage.stored_object import Object
+from aio_apiserver.registry.names import GroupKind, GroupResource, GroupVersionKind
+from aio_apiserver.registry.printing.columns import Columns
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.strategy import Strategy
+from aio_apiserver.storage.stored_object import Object
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from registry.errors import Invalid
-from registry.names import GroupKind
-from registry.validation import field
-from registry.validation.errors import invalid_of
-from registry.validation.field import FieldError
-from registry.validation.object_meta import validate_field_manager
-from storage.interface import Preconditions
-from storage.stored_object import Object
+from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.object_meta import validate_field_manager
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import Object
 
 META_GROUP = "meta.k8s.io"
 DRY_RUN_ALL = "All"

@@ -14,18 +14,18 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry import errors, objects
-from registry.empties import Empties, put_back
-from registry.kind import Kind
-from registry.names import GroupResource
-from registry.options import DeleteOptions, check_delete
-from registry.rest import Request, timestamp
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import names, object_meta
-from registry.validation.errors import invalid_of
-from registry.validation.field import FieldError
-from storage.interface import Preconditions
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.empties import Empties, put_back
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.options import DeleteOptions, check_delete
+from aio_apiserver.registry.rest import Request, timestamp
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import names, object_meta
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import Object
 
 _LONGEST_GRACE = (2**63 - 1) // 10**9
 """Seconds: as long as a duration can be where nanoseconds are counted in 64 bits, some 292 years."""

@@ -12,29 +12,29 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from registry import errors
-from registry.access.always import AlwaysAllow
-from registry.access.authentication import Tokens
-from registry.access.authorizer import Authorizer
-from registry.access.token_issuer import TokenIssuer
-from registry.access.users import UserInfo
-from registry.admission.chain import AdmissionMetrics
-from registry.admission.interface import Admission, Run
-from registry.audit.annotations import Annotate, unnoted
-from registry.config import Config
-from registry.core.allocation.metrics import AllocationMetrics
-from registry.empties import Empty
-from registry.kind import Kind
-from registry.locations import Call, Location
-from registry.names import GroupVersionKind
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.patch.apply.manager import FieldManager
-from registry.quoting import quote
-from registry.schema import Catalog
-from registry.strategy import StrategyContext
-from registry.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
-from storage.clock import Clock
-from storage.interface import (
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.always import AlwaysAllow
+from aio_apiserver.registry.access.authentication import Tokens
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.access.token_issuer import TokenIssuer
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.admission.interface import Admission, Run
+from aio_apiserver.registry.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.locations import Call, Location
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Preconditions,
@@ -44,7 +44,7 @@ from storage.interface import (
     WatchOptions,
     WatchSink,
 )
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _MAX_RESOURCE_VERSION = 2**64 - 1
 

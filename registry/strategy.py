@@ -16,14 +16,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import objects
-from registry.access.users import ANONYMOUS, UserInfo
-from registry.empties import Empties, is_still_empty
-from registry.options import DeleteOptions
-from registry.validation import names, object_meta
-from registry.validation.field import FieldError
-from registry.validation.names import NameCheck
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.empties import Empties, is_still_empty
+from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.validation import names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import NameCheck
+from aio_apiserver.storage.stored_object import Object
 
 
 class GarbageCollection(Enum):

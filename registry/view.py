@@ -11,9 +11,9 @@ from functools import cached_property
 import orjson
 from msgspec import Struct
 
-from registry.kind import Conversion
-from registry.names import GroupVersionKind
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.kind import Conversion
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 def typed(kind: GroupVersionKind, obj: Object) -> Object:

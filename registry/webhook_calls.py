@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 
 FIRST_PAUSE = 0.5
 """Seconds before a webhook that is not well is asked for the second time."""

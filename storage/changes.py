@@ -15,11 +15,11 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from storage.clock import Clock
-from storage.errors import Conflict
-from storage.kv.interface import Record, WriteResult
-from storage.stored_object import StoredObject
-from storage.turns import Turns
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Conflict
+from aio_apiserver.storage.kv.interface import Record, WriteResult
+from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.turns import Turns
 
 MAX_ATTEMPTS = 40
 """Lost races before a change gives up; with three servers at one key, one change in ten million meets this."""

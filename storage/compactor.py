@@ -13,10 +13,10 @@ Nothing that goes wrong here ends the loop: the next interval is the next try.
 
 import logging
 
-from storage.clock import Clock
-from storage.errors import Compacted, StorageError
-from storage.kv.interface import KV
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Compacted, StorageError
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

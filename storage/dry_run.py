@@ -9,9 +9,9 @@ refuses too, but for a resourceVersion on what is to be created, which it shows:
 
 from collections.abc import Awaitable
 
-from storage import codec, preconditions, versioner
-from storage.errors import KeyExists, KeyNotFound
-from storage.interface import (
+from aio_apiserver.storage import codec, preconditions, versioner
+from aio_apiserver.storage.errors import KeyExists, KeyNotFound
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Preconditions,
@@ -23,7 +23,7 @@ from storage.interface import (
     WatchSink,
     accept,
 )
-from storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
 
 _READER = Reader(codec.decode, lambda _obj: {})
 

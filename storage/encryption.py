@@ -12,13 +12,13 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from storage import encryption_config, encryption_rules
-from storage.clock import Clock
-from storage.encryption_config import EncryptionConfiguration, GroupResource, InvalidEncryptionConfig
-from storage.kv.interface import Health
-from storage.tasks import Tasks
-from storage.transformer import Counts, Plain, Transformer
-from storage.transformers.provider_set import ProviderSet
+from aio_apiserver.storage import encryption_config, encryption_rules
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption_config import EncryptionConfiguration, GroupResource, InvalidEncryptionConfig
+from aio_apiserver.storage.kv.interface import Health
+from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.transformer import Counts, Plain, Transformer
+from aio_apiserver.storage.transformers.provider_set import ProviderSet
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Self
 import pydantic
 from msgspec import Struct
 
-from storage import strict_yaml
-from storage.errors import StorageError
+from aio_apiserver.storage import strict_yaml
+from aio_apiserver.storage.errors import StorageError
 
 _KINDS = (("apiserver.config.k8s.io/v1", "EncryptionConfiguration"), ("v1", "EncryptionConfig"))
 """The second one is what an old documentation told people to write; kube-apiserver takes it as well."""

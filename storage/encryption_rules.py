@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from storage.encryption_config import EncryptionConfiguration, GroupResource, Key, Kms, Provider
+from aio_apiserver.storage.encryption_config import EncryptionConfiguration, GroupResource, Key, Kms, Provider
 
 _ANY = GroupResource("*", "*")
 _AES_SIZES = (16, 24, 32)

@@ -19,25 +19,25 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from storage import codec, compactor, lease_manager, servers_overrides
-from storage.cacher.cacher import Cacher
-from storage.clock import Clock, SystemClock
-from storage.compactor import Compactor
-from storage.errors import InvalidOptions, StorageError
-from storage.interface import Resource, Storage
-from storage.key_prefixes import key_prefix
-from storage.kv.interface import KV, Health
-from storage.kv.snapshot import Snapshot
-from storage.lease_manager import LeaseManager
-from storage.measured_origin import Latencies, MeasuredOrigin
-from storage.servers_overrides import ServersOverride
-from storage.store import Store
-from storage.transformer import TransformerFor, identity_for
+from aio_apiserver.storage import codec, compactor, lease_manager, servers_overrides
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.compactor import Compactor
+from aio_apiserver.storage.errors import InvalidOptions, StorageError
+from aio_apiserver.storage.interface import Resource, Storage
+from aio_apiserver.storage.key_prefixes import key_prefix
+from aio_apiserver.storage.kv.interface import KV, Health
+from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.lease_manager import LeaseManager
+from aio_apiserver.storage.measured_origin import Latencies, MeasuredOrigin
+from aio_apiserver.storage.servers_overrides import ServersOverride
+from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:
-    from storage.encryption import Encryption
-    from storage.kv.etcd import EtcdConfig
-    from storage.kv.memory import MemoryKV
+    from aio_apiserver.storage.encryption import Encryption
+    from aio_apiserver.storage.kv.etcd import EtcdConfig
+    from aio_apiserver.storage.kv.memory import MemoryKV
 
 logger = logging.getLogger(__name__)
 
@@ -206,7 +206,7 @@ class StorageFactory:
 
     @property
     def _memory(self) -> "MemoryKV":
-        from storage.kv.memory import MemoryKV
+        from aio_apiserver.storage.kv.memory import MemoryKV
 
         kv = self._backend(()).kv
         if not (self.is_in_memory and isinstance(kv, MemoryKV)):
@@ -250,7 +250,7 @@ class StorageFactory:
         config = self._config
         if config.encryption_config is None:
             return
-        from storage.encryption import Encryption
+        from aio_apiserver.storage.encryption import Encryption
 
         self._encryption = await Encryption.start(
             config.encryption_config, clock=self._patience, reloads=config.reloads_encryption_config
@@ -296,16 +296,16 @@ async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, 
     if servers:
         return _open_etcd(config, servers, clock.patience)
     if config.data_dir is not None:
-        from storage.kv.sqlite import SqliteKV
+        from aio_apiserver.storage.kv.sqlite import SqliteKV
 
         return await SqliteKV.open(config.data_dir, clock=clock)
-    from storage.kv.memory import MemoryKV
+    from aio_apiserver.storage.kv.memory import MemoryKV
 
     return MemoryKV(clock=clock, beginning=beginning)
 
 
 def _open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
-    from storage.kv.etcd import EtcdConfig, EtcdKV
+    from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 
     credentials = config.etcd or EtcdConfig(endpoints=servers)
     probe_key = f"{config.prefix.rstrip('/')}/health".encode()

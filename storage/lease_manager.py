@@ -10,9 +10,9 @@ import asyncio
 
 from msgspec import Struct
 
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.kv.interface import KV
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.interface import KV
 
 REUSE_SECONDS = 60
 MAX_OBJECTS = 1_000

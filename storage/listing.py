@@ -19,13 +19,13 @@ from collections.abc import AsyncGenerator, Sequence
 
 from msgspec import Struct
 
-from storage import continue_token
-from storage.continue_token import ContinueToken
-from storage.errors import Compacted, Expired, FutureRevision, InvalidOptions
-from storage.interface import ListOptions, ListResult, Match
-from storage.kv.interface import KV, RangeResult, Record
-from storage.records import Records
-from storage.stored_object import StoredObject
+from aio_apiserver.storage import continue_token
+from aio_apiserver.storage.continue_token import ContinueToken
+from aio_apiserver.storage.errors import Compacted, Expired, FutureRevision, InvalidOptions
+from aio_apiserver.storage.interface import ListOptions, ListResult, Match
+from aio_apiserver.storage.kv.interface import KV, RangeResult, Record
+from aio_apiserver.storage.records import Records
+from aio_apiserver.storage.stored_object import StoredObject
 
 MAX_PAGE = 10_000
 """The most records that one request to the kv engine asks for, unless the client's limit is higher (kube's maximum)."""

@@ -8,10 +8,10 @@ from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from storage import measures
-from storage.clock import Clock
-from storage.errors import Corrupt
-from storage.interface import (
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Origin,
@@ -24,8 +24,8 @@ from storage.interface import (
     WatchSink,
     accept,
 )
-from storage.measures import AnyFamily
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.measures import AnyFamily
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 _LABELS = ("group", "operation", "resource")

@@ -11,15 +11,15 @@ is stale.
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
-from storage import codec as codecs
-from storage import versioner
-from storage.aside import LONG, in_a_thread
-from storage.codec import Codec
-from storage.errors import Corrupt, InvalidOptions
-from storage.interface import Resource
-from storage.kv.interface import Record, prefix_end
-from storage.stored_object import Object, Reader, StoredObject
-from storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
+from aio_apiserver.storage import codec as codecs
+from aio_apiserver.storage import versioner
+from aio_apiserver.storage.aside import LONG, in_a_thread
+from aio_apiserver.storage.codec import Codec
+from aio_apiserver.storage.errors import Corrupt, InvalidOptions
+from aio_apiserver.storage.interface import Resource
+from aio_apiserver.storage.kv.interface import Record, prefix_end
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 
 
 class Records:

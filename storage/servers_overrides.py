@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from storage.errors import InvalidOptions
+from aio_apiserver.storage.errors import InvalidOptions
 
 _INVALID = (
     "--etcd-servers-overrides invalid, must be of format: group/resource#servers, "

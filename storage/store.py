@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from storage.changes import Change, Changes
-from storage.clock import Clock, SystemClock
-from storage.codec import Codec
-from storage.errors import FutureRevision, KeyNotFound
-from storage.interface import (
+from aio_apiserver.storage.changes import Change, Changes
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.codec import Codec
+from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Preconditions,
@@ -27,15 +27,15 @@ from storage.interface import (
     WatchSink,
     accept,
 )
-from storage.kv.interface import KV
-from storage.lease_manager import LeaseManager
-from storage.listing import Listing
-from storage.records import Records
-from storage.store_watch import SLOW_BUDGET, Watches, WatchSource
-from storage.stored_object import Object, StoredObject
-from storage.transformer import Transformer
-from storage.translated_writes import TranslatedDeleting, TranslatedUpdating
-from storage.writes import Deleting, Updating, Writer
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.lease_manager import LeaseManager
+from aio_apiserver.storage.listing import Listing
+from aio_apiserver.storage.records import Records
+from aio_apiserver.storage.store_watch import SLOW_BUDGET, Watches, WatchSource
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.transformer import Transformer
+from aio_apiserver.storage.translated_writes import TranslatedDeleting, TranslatedUpdating
+from aio_apiserver.storage.writes import Deleting, Updating, Writer
 
 
 class Store:

@@ -14,15 +14,15 @@ from contextlib import aclosing
 
 from msgspec import Struct
 
-from storage.clock import Clock
-from storage.errors import Compacted, Expired, FutureRevision, StorageError
-from storage.interface import WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
-from storage.kv.interface import KV, Event, EventType, Record
-from storage.listing import Listing
-from storage.records import Records
-from storage.tasks import Tasks
-from storage.versioner import MAX_REVISION
-from storage.watching import seen_through
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Compacted, Expired, FutureRevision, StorageError
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
+from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record
+from aio_apiserver.storage.listing import Listing
+from aio_apiserver.storage.records import Records
+from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.versioner import MAX_REVISION
+from aio_apiserver.storage.watching import seen_through
 
 logger = logging.getLogger(__name__)
 

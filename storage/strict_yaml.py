@@ -11,7 +11,7 @@ def load(data: bytes) -> Any:
     """The one document in the file. Raises ValueError."""
     import yaml
 
-    from storage.strict_yaml_loader import StrictLoader
+    from aio_apiserver.storage.strict_yaml_loader import StrictLoader
 
     try:
         return yaml.load(data, Loader=StrictLoader)  # noqa: S506 - a SafeLoader

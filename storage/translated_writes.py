@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from storage import codec, preconditions, versioner
-from storage.changes import Plainly
-from storage.interface import Preconditions, TryUpdate, Validate
-from storage.kv.interface import Record, WriteResult
-from storage.records import Records
-from storage.stored_object import Object, StoredObject
-from storage.transformer import Plain
-from storage.writes import Writer, existing, fetch, revision_of
+from aio_apiserver.storage import codec, preconditions, versioner
+from aio_apiserver.storage.changes import Plainly
+from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
+from aio_apiserver.storage.kv.interface import Record, WriteResult
+from aio_apiserver.storage.records import Records
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.transformer import Plain
+from aio_apiserver.storage.writes import Writer, existing, fetch, revision_of
 
 
 class Kept:

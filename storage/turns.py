@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Turn:

@@ -8,15 +8,15 @@ stored form is stale. Whatever an update function raises reaches its caller unto
 
 from msgspec import Struct
 
-from storage import codec, preconditions, versioner
-from storage.changes import Plainly
-from storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
-from storage.interface import Preconditions, TryUpdate, Update, Validate
-from storage.kv.interface import KV, Record, WriteResult
-from storage.lease_manager import LeaseManager
-from storage.records import Records
-from storage.stored_object import Object, StoredObject
-from storage.transformer import Plain
+from aio_apiserver.storage import codec, preconditions, versioner
+from aio_apiserver.storage.changes import Plainly
+from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
+from aio_apiserver.storage.interface import Preconditions, TryUpdate, Update, Validate
+from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
+from aio_apiserver.storage.lease_manager import LeaseManager
+from aio_apiserver.storage.records import Records
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.transformer import Plain
 
 
 class Writer:

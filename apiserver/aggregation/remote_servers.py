@@ -18,13 +18,13 @@ from aiohttp import ClientResponse, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
-from apiserver import bundles
-from apiserver.backends import UNREACHABLE, Unreachable, why
-from apiserver.settings import Settings
-from registry.apiregistration.registrations import Registration
-from registry.apiregistration.resolving import Resolver, Unresolved
-from registry.locations import Location, Passage
-from registry.quoting import quote
+from aio_apiserver.apiserver import bundles
+from aio_apiserver.apiserver.backends import UNREACHABLE, Unreachable, why
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.apiregistration.registrations import Registration
+from aio_apiserver.registry.apiregistration.resolving import Resolver, Unresolved
+from aio_apiserver.registry.locations import Location, Passage
+from aio_apiserver.registry.quoting import quote
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0

@@ -2,22 +2,22 @@
 
 from collections.abc import Mapping
 
-from apiserver.controllers.cluster_roles import ClusterRoleAggregation
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.cron_jobs import CronJobController
-from apiserver.controllers.daemon_sets import DaemonSetController
-from apiserver.controllers.deployments import DeploymentController
-from apiserver.controllers.disruptions import DisruptionController
-from apiserver.controllers.endpoints import EndpointsController, EndpointSlices
-from apiserver.controllers.finished_jobs import FinishedJobs
-from apiserver.controllers.garbage_collector import GarbageCollector
-from apiserver.controllers.jobs import JobController
-from apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
-from apiserver.controllers.namespaces import NamespaceController
-from apiserver.controllers.pod_garbage import PodGarbageCollector
-from apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
-from apiserver.controllers.resource_quotas import ResourceQuotaController
-from apiserver.controllers.stateful_sets import StatefulSetController
+from aio_apiserver.apiserver.controllers.cluster_roles import ClusterRoleAggregation
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.cron_jobs import CronJobController
+from aio_apiserver.apiserver.controllers.daemon_sets import DaemonSetController
+from aio_apiserver.apiserver.controllers.deployments import DeploymentController
+from aio_apiserver.apiserver.controllers.disruptions import DisruptionController
+from aio_apiserver.apiserver.controllers.endpoints import EndpointsController, EndpointSlices
+from aio_apiserver.apiserver.controllers.finished_jobs import FinishedJobs
+from aio_apiserver.apiserver.controllers.garbage_collector import GarbageCollector
+from aio_apiserver.apiserver.controllers.jobs import JobController
+from aio_apiserver.apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
+from aio_apiserver.apiserver.controllers.namespaces import NamespaceController
+from aio_apiserver.apiserver.controllers.pod_garbage import PodGarbageCollector
+from aio_apiserver.apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
+from aio_apiserver.apiserver.controllers.resource_quotas import ResourceQuotaController
+from aio_apiserver.apiserver.controllers.stateful_sets import StatefulSetController
 
 CONTROLLERS: Mapping[str, type[Controller]] = {
     one.name: one

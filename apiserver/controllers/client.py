@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apiserver.handlers.served import Served, ServedPaths
-from registry import errors, objects
-from registry.access.users import UserInfo, authenticated
-from registry.generic.store import Store
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from storage.interface import ListOptions, Preconditions
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.storage.interface import ListOptions, Preconditions
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class Place(NamedTuple):

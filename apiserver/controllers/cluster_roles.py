@@ -1,10 +1,10 @@
 """Cluster roles that are made of others: their rules follow those of the roles that they select."""
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.places import CLUSTER_ROLES
-from registry.controllers import role_rules
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.places import CLUSTER_ROLES
+from aio_apiserver.registry.controllers import role_rules
+from aio_apiserver.storage.stored_object import Object
 
 
 class ClusterRoleAggregation(Controller):

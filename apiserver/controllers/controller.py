@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from apiserver.controllers.client import Client, Place
-from apiserver.controllers.informers import Informer, Informers
-from apiserver.controllers.recorder import Recorder
-from apiserver.controllers.work_queue import WorkQueue
-from registry import errors
-from registry.access.users import service_account_groups, service_account_name
-from registry.rest import timestamp
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.stored_object import Object
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.controllers.client import Client, Place
+from aio_apiserver.apiserver.controllers.informers import Informer, Informers
+from aio_apiserver.apiserver.controllers.recorder import Recorder
+from aio_apiserver.apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import service_account_groups, service_account_name
+from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

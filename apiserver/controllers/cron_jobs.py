@@ -3,14 +3,14 @@
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.places import CRON_JOBS, JOBS
-from apiserver.controllers.pod_owners import PodOwner
-from registry.controllers import cron
-from registry.controllers import cron_jobs as rules
-from registry.controllers.pods import is_ending
-from registry.errors import AlreadyExists, StatusError
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.places import CRON_JOBS, JOBS
+from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.controllers import cron
+from aio_apiserver.registry.controllers import cron_jobs as rules
+from aio_apiserver.registry.controllers.pods import is_ending
+from aio_apiserver.registry.errors import AlreadyExists, StatusError
+from aio_apiserver.storage.stored_object import Object
 
 
 class CronJobController(PodOwner):

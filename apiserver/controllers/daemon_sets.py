@@ -1,13 +1,13 @@
 """Daemon sets: a pod on every node that takes it."""
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.places import DAEMON_SETS, NODES
-from apiserver.controllers.revision_keeper import RevisionKeeper
-from registry.controllers import daemon_sets as rules
-from registry.controllers import pods as podrules
-from registry.controllers import revisions
-from registry.controllers.daemon_sets import Situation
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.places import DAEMON_SETS, NODES
+from aio_apiserver.apiserver.controllers.revision_keeper import RevisionKeeper
+from aio_apiserver.registry.controllers import daemon_sets as rules
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.controllers import revisions
+from aio_apiserver.registry.controllers.daemon_sets import Situation
+from aio_apiserver.storage.stored_object import Object
 
 
 class DaemonSetController(RevisionKeeper):

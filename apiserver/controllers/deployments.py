@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from apiserver.controllers.informers import Informer
-from apiserver.controllers.places import DEPLOYMENTS, PODS, REPLICA_SETS
-from apiserver.controllers.pod_owners import PodOwner
-from registry import errors
-from registry.controllers import conditions, rollouts
-from registry.controllers import pods as podrules
-from registry.controllers.rollout_status import Progress
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.informers import Informer
+from aio_apiserver.apiserver.controllers.places import DEPLOYMENTS, PODS, REPLICA_SETS
+from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers import conditions, rollouts
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.controllers.rollout_status import Progress
+from aio_apiserver.storage.stored_object import Object
 
 
 class DeploymentController(PodOwner):

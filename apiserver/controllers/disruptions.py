@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from apiserver.controllers.client import Place, key_of
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.places import (
+from aio_apiserver.apiserver.controllers.client import Place, key_of
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.places import (
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
     PODS,
@@ -12,11 +12,11 @@ from apiserver.controllers.places import (
     REPLICATION_CONTROLLERS,
     STATEFUL_SETS,
 )
-from registry.controllers import disruptions, events
-from registry.controllers import pods as podrules
-from registry.controllers.rollouts import replicas
-from registry.validation.label_selectors import selects
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import disruptions, events
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.controllers.rollouts import replicas
+from aio_apiserver.registry.validation.label_selectors import selects
+from aio_apiserver.storage.stored_object import Object
 
 _OWNERS = {
     "Deployment": DEPLOYMENTS,

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from apiserver.controllers.client import Client
-from apiserver.controllers.places import LEASES
-from registry import errors
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import Client
+from aio_apiserver.apiserver.controllers.places import LEASES
+from aio_apiserver.registry import errors
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

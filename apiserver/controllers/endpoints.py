@@ -1,10 +1,10 @@
 """Endpoints and EndpointSlices of services that select pods."""
 
-from apiserver.controllers.client import Place, key_of
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
-from registry.controllers import endpoints
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import Place, key_of
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
+from aio_apiserver.registry.controllers import endpoints
+from aio_apiserver.storage.stored_object import Object
 
 
 class _OfServices(Controller):

@@ -1,9 +1,9 @@
 """Finished jobs that say how long they want to be kept: they are deleted after that."""
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.places import JOBS
-from registry.controllers.finished_jobs import seconds_left
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.places import JOBS
+from aio_apiserver.registry.controllers.finished_jobs import seconds_left
 
 
 class FinishedJobs(Controller):

@@ -6,15 +6,15 @@ queue are uids. Must hold: that an owner is gone is asked of the newest state, n
 
 import asyncio
 
-from apiserver.controllers.client import Place, split
-from apiserver.controllers.controller import Controller, Desk, NotYet
-from apiserver.controllers.informers import Informer
-from apiserver.controllers.places import DEFINITIONS
-from registry import errors
-from registry.controllers import ownership
-from registry.controllers.ownership import Fate, Graph, Node, Reference
-from registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.controllers.client import Place, split
+from aio_apiserver.apiserver.controllers.controller import Controller, Desk, NotYet
+from aio_apiserver.apiserver.controllers.informers import Informer
+from aio_apiserver.apiserver.controllers.places import DEFINITIONS
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers import ownership
+from aio_apiserver.registry.controllers.ownership import Fate, Graph, Node, Reference
+from aio_apiserver.registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")
 _IGNORED = {("", "events"), ("events.k8s.io", "events")}

@@ -8,14 +8,14 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
-from apiserver.controllers.client import Place
-from apiserver.handlers.served import ServedPaths
-from registry.generic.following import Following
-from storage.clock import Clock
-from storage.errors import Unavailable
-from storage.interface import Watch, WatchOptions, WatchSink
-from storage.stored_object import Object, StoredObject
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.controllers.client import Place
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Unavailable
+from aio_apiserver.storage.interface import Watch, WatchOptions, WatchSink
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tasks import Tasks
 
 Listener = Callable[[str, Object | None, Object | None], None]
 """Hears of a change: the key, the object before and after; None when there is none."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import NotYet
-from apiserver.controllers.places import JOBS, PODS
-from apiserver.controllers.pod_owners import PodOwner
-from registry.controllers import conditions, job_reports, jobs, ownership
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import NotYet
+from aio_apiserver.apiserver.controllers.places import JOBS, PODS
+from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.controllers import conditions, job_reports, jobs, ownership
+from aio_apiserver.storage.stored_object import Object
 
 _OURS = ("", "kubernetes.io/job-controller")
 

@@ -7,20 +7,20 @@ of them is left.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from apiserver.controllers import names
-from apiserver.controllers.catalog import CONTROLLERS
-from apiserver.controllers.client import Client
-from apiserver.controllers.controller import MANAGER, Controller, Desk
-from apiserver.controllers.election import Election
-from apiserver.controllers.informers import Informers
-from apiserver.controllers.simulation.kubelet import Kubelet
-from apiserver.controllers.simulation.nodes import Nodes
-from apiserver.controllers.simulation.scheduler import Scheduler
-from apiserver.controllers.work_queue import WorkQueue
-from apiserver.handlers.served import ServedPaths
-from registry.access.users import UserInfo, authenticated
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.controllers import names
+from aio_apiserver.apiserver.controllers.catalog import CONTROLLERS
+from aio_apiserver.apiserver.controllers.client import Client
+from aio_apiserver.apiserver.controllers.controller import MANAGER, Controller, Desk
+from aio_apiserver.apiserver.controllers.election import Election
+from aio_apiserver.apiserver.controllers.informers import Informers
+from aio_apiserver.apiserver.controllers.simulation.kubelet import Kubelet
+from aio_apiserver.apiserver.controllers.simulation.nodes import Nodes
+from aio_apiserver.apiserver.controllers.simulation.scheduler import Scheduler
+from aio_apiserver.apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 _SIMULATION = "aio-apiserver-simulation"
 """The lease of the light cluster, which may also stand under a kube-controller-manager."""

@@ -1,10 +1,10 @@
 """What every namespace has: the service account `default`, and the certificates that check the API server."""
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
-from registry.core.namespaces import ACTIVE
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
+from aio_apiserver.registry.core.namespaces import ACTIVE
+from aio_apiserver.storage.stored_object import Object
 
 _DEFAULT = "default"
 _ROOT_CA = "kube-root-ca.crt"

@@ -5,13 +5,13 @@ Must hold: the namespace goes only after a look at the newest state of every res
 
 from collections.abc import Iterable
 
-from apiserver.controllers.client import Place, key_of
-from apiserver.controllers.controller import Controller, NotYet
-from apiserver.controllers.places import NAMESPACES, PODS
-from registry import errors
-from registry.controllers.namespace_conditions import Remains
-from registry.core.namespaces import FINALIZER
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import Place, key_of
+from aio_apiserver.apiserver.controllers.controller import Controller, NotYet
+from aio_apiserver.apiserver.controllers.places import NAMESPACES, PODS
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers.namespace_conditions import Remains
+from aio_apiserver.registry.core.namespaces import FINALIZER
+from aio_apiserver.storage.stored_object import Object
 
 
 def _if_ending(namespace: Object) -> str:

@@ -1,11 +1,11 @@
 """Pods that nobody looks after: on nodes that are gone, ending without ever having had one, finished and too many."""
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import Controller, Desk
-from apiserver.controllers.places import NODES, PODS
-from registry.controllers import pod_garbage
-from registry.controllers import pods as podrules
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.apiserver.controllers.places import NODES, PODS
+from aio_apiserver.registry.controllers import pod_garbage
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.storage.stored_object import Object
 
 
 class PodGarbageCollector(Controller):

@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apiserver.controllers.client import Place, key_of
-from apiserver.controllers.controller import Controller
-from apiserver.controllers.informers import Informer
-from apiserver.controllers.places import PODS
-from registry.controllers import events
-from registry.controllers import pods as podrules
-from registry.errors import StatusError
-from registry.validation.label_selectors import selects
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import Place, key_of
+from aio_apiserver.apiserver.controllers.controller import Controller
+from aio_apiserver.apiserver.controllers.informers import Informer
+from aio_apiserver.apiserver.controllers.places import PODS
+from aio_apiserver.registry.controllers import events
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.validation.label_selectors import selects
+from aio_apiserver.storage.stored_object import Object
 
 
 class PodOwner(Controller):

@@ -3,8 +3,8 @@
 Must hold: counting changes nothing of the queue; a key is measured from when it was first said to when it is done.
 """
 
-from storage.clock import Clock
-from storage.measures import Histogram
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import Histogram
 
 SECONDS = tuple(10.0**power for power in range(-8, 2))
 

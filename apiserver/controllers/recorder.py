@@ -8,15 +8,15 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-from apiserver.controllers.client import Client
-from apiserver.controllers.places import EVENTS
-from registry import errors
-from registry.controllers import events
-from registry.controllers.events import Correlator, Said
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.stored_object import Object
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.controllers.client import Client
+from aio_apiserver.apiserver.controllers.places import EVENTS
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers import events
+from aio_apiserver.registry.controllers.events import Correlator, Said
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apiserver.controllers.places import REPLICA_SETS, REPLICATION_CONTROLLERS
-from apiserver.controllers.pod_owners import PodOwner
-from registry.controllers import pods as podrules
-from registry.controllers import replicas
-from registry.controllers.rollouts import replicas as wanted_of
-from registry.errors import StatusError
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.places import REPLICA_SETS, REPLICATION_CONTROLLERS
+from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.controllers import replicas
+from aio_apiserver.registry.controllers.rollouts import replicas as wanted_of
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.storage.stored_object import Object
 
 
 class ReplicaSetController(PodOwner):

@@ -1,10 +1,10 @@
 """RevisionKeeper: controllers that remember templates as ControllerRevisions."""
 
-from apiserver.controllers.places import CONTROLLER_REVISIONS
-from apiserver.controllers.pod_owners import PodOwner
-from registry import errors
-from registry.controllers import revisions
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.places import CONTROLLER_REVISIONS
+from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers import revisions
+from aio_apiserver.storage.stored_object import Object
 
 
 class RevisionKeeper(PodOwner):

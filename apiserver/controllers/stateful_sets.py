@@ -1,12 +1,12 @@
 """Stateful sets: pods with names and volumes of their own."""
 
-from apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
-from apiserver.controllers.revision_keeper import RevisionKeeper
-from registry.controllers import pods as podrules
-from registry.controllers import stateful_sets as rules
-from registry.controllers.stateful_sets import Situation
-from registry.errors import AlreadyExists, StatusError
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
+from aio_apiserver.apiserver.controllers.revision_keeper import RevisionKeeper
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.controllers import stateful_sets as rules
+from aio_apiserver.registry.controllers.stateful_sets import Situation
+from aio_apiserver.registry.errors import AlreadyExists, StatusError
+from aio_apiserver.storage.stored_object import Object
 
 
 class StatefulSetController(RevisionKeeper):

@@ -8,9 +8,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-from apiserver.controllers.queue_measures import QueueMeasures
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.controllers.queue_measures import QueueMeasures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 30.0

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 import orjson
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses, tls
-from apiserver.context import Handler, RequestContext
-from apiserver.settings import Settings
-from registry import errors
-from registry.access.token_issuer import TokenIssuer
+from aio_apiserver.apiserver import negotiation, responses, tls
+from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.token_issuer import TokenIssuer
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"

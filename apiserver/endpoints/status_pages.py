@@ -10,17 +10,17 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.context import Handler, RequestContext
-from apiserver.endpoints import version
-from apiserver.handlers import output
-from apiserver.negotiation import Format, Target
-from apiserver.settings import Settings
-from registry import errors
-from registry.features.gates import NEWEST, Version
-from registry.rest import timestamp
-from registry.schema import builtin
-from storage.clock import Clock
+from aio_apiserver.apiserver import negotiation, responses
+from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.endpoints import version
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.negotiation import Format, Target
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.features.gates import NEWEST, Version
+from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.registry.schema import builtin
+from aio_apiserver.storage.clock import Clock
 
 _COMPONENT = "apiserver"
 _GROUP = "config.k8s.io"

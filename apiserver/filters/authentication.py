@@ -13,16 +13,16 @@ from ipaddress import ip_address
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from apiserver.access import Access
-from apiserver.client_certificates import ClientCertificate, Untrusted
-from apiserver.connections import Connection
-from apiserver.context import Handler, RequestContext
-from apiserver.metrics.access import AccessMetrics
-from apiserver.webhook_words import HIDDEN
-from registry import errors
-from registry.access.authentication import Authenticated, BadToken, Tokens
-from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
-from storage.clock import Clock
+from aio_apiserver.apiserver.access import Access
+from aio_apiserver.apiserver.client_certificates import ClientCertificate, Untrusted
+from aio_apiserver.apiserver.connections import Connection
+from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.metrics.access import AccessMetrics
+from aio_apiserver.apiserver.webhook_words import HIDDEN
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.authentication import Authenticated, BadToken, Tokens
+from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

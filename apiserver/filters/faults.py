@@ -11,19 +11,19 @@ from functools import partial
 from aiohttp import web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext, SinkOf
-from apiserver.handlers.served import ServedPaths
-from apiserver.streams import WatchStream
-from apiserver.testing import stale, watch_faults
-from apiserver.testing.faults import Active, Faults
-from apiserver.testing.rules import Fault
-from registry import errors
-from registry.errors import Details, StatusError
-from registry.names import GroupResource
-from registry.rest import MODIFIED
-from storage.clock import Clock
-from storage.interface import WatchSink
+from aio_apiserver.apiserver import responses
+from aio_apiserver.apiserver.context import Handler, RequestContext, SinkOf
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.streams import WatchStream
+from aio_apiserver.apiserver.testing import stale, watch_faults
+from aio_apiserver.apiserver.testing.faults import Active, Faults
+from aio_apiserver.apiserver.testing.rules import Fault
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.errors import Details, StatusError
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.rest import MODIFIED
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import WatchSink
 
 _REASONS = {500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 

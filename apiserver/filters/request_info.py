@@ -9,9 +9,9 @@ from functools import lru_cache
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from apiserver import request_info, responses, urls
-from apiserver.context import Handler, RequestContext
-from registry.quoting import quote
+from aio_apiserver.apiserver import request_info, responses, urls
+from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.registry.quoting import quote
 
 _MOST_KEPT = 1024
 _LONGEST_KEPT = 256

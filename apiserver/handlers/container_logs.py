@@ -3,15 +3,15 @@
 from aiohttp import web
 from multidict import CIMultiDict
 
-from apiserver import responses
-from apiserver.backends import Backends, Unreachable
-from apiserver.context import RequestContext
-from apiserver.handlers import forwarding, relaying
-from registry import errors
-from registry.errors import StatusError
-from registry.locations import Location
-from registry.names import GroupResource
-from registry.quoting import quote
+from aio_apiserver.apiserver import responses
+from aio_apiserver.apiserver.backends import Backends, Unreachable
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.handlers import forwarding, relaying
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.locations import Location
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quoting import quote
 
 _RESOURCE = GroupResource("", "pods/log")
 _TEXT = "text/plain"

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import orjson
 from aiohttp import hdrs, web
 
-from apiserver import negotiation
-from apiserver.serializers import protobuf, yaml
-from registry import errors, json_characters, json_errors
-from registry.names import GroupVersionKind
-from registry.schema import Catalog
-from registry.schema.leaves import json_type
+from aio_apiserver.apiserver import negotiation
+from aio_apiserver.apiserver.serializers import protobuf, yaml
+from aio_apiserver.registry import errors, json_characters, json_errors
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.schema.leaves import json_type
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "

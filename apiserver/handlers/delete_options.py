@@ -7,15 +7,15 @@ from typing import Any
 
 from aiohttp import web
 
-from apiserver import bodies, parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import contents, recorded
-from apiserver.handlers.served import Served
-from registry import errors
-from registry.names import GroupVersionKind
-from registry.options import META_GROUP, DeleteOptions, delete_options_of
-from registry.quoting import quote
-from registry.schema import DecodeError
+from aio_apiserver.apiserver import bodies, parameters
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.handlers import contents, recorded
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.options import META_GROUP, DeleteOptions, delete_options_of
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import DecodeError
 
 _OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _SCHEME = "pkg/apis/meta/internalversion/scheme/register.go:27"

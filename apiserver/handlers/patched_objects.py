@@ -10,17 +10,17 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver.handlers import contents, decoding
-from apiserver.handlers.served import Served
-from registry import gotext
-from registry.errors import Invalid, StatusError
-from registry.names import GroupKind, GroupVersionKind
-from registry.quoting import quote
-from registry.schema import Decoded, DecodeError, UnknownKind
-from registry.schema.leaves import json_type
-from registry.validation import field
-from registry.validation.errors import invalid_of
-from storage.stored_object import Object
+from aio_apiserver.apiserver.handlers import contents, decoding
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.errors import Invalid, StatusError
+from aio_apiserver.registry.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import Decoded, DecodeError, UnknownKind
+from aio_apiserver.registry.schema.leaves import json_type
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.storage.stored_object import Object
 
 _NO_TYPE = "couldn't get version/kind; json parse error: "
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit, urlunsplit
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from apiserver import responses
-from apiserver.backends import Servers, Unreachable
-from apiserver.context import RequestContext
-from apiserver.handlers import forwarding, relaying, tunnels
-from registry.errors import ServiceUnavailable
-from registry.locations import Location
+from aio_apiserver.apiserver import responses
+from aio_apiserver.apiserver.backends import Servers, Unreachable
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.handlers import forwarding, relaying, tunnels
+from aio_apiserver.registry.errors import ServiceUnavailable
+from aio_apiserver.registry.locations import Location
 
 _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _CHUNK = 64 * 1024

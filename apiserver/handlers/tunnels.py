@@ -10,13 +10,13 @@ from typing import Any, cast
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from apiserver.backends import Servers, Unreachable
-from apiserver.context import RequestContext
-from apiserver.handlers import forwarding
-from registry import errors
-from registry.errors import StatusError
-from registry.locations import Location
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.backends import Servers, Unreachable
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.locations import Location
+from aio_apiserver.storage.tasks import Tasks
 
 _CHUNK = 64 * 1024
 _MOST_OF_HEAD = 64 * 1024

@@ -5,18 +5,18 @@ import random
 from aiohttp import HttpVersion11, web
 from msgspec.structs import replace
 
-from apiserver import negotiation, parameters, streams, websockets
-from apiserver.context import RequestContext
-from apiserver.draining import Draining
-from apiserver.handlers import output, transforms
-from apiserver.handlers.rest_request import rest_request
-from apiserver.handlers.served import Served
-from apiserver.handlers.watch_frames import frames_of
-from apiserver.metrics.requests import RequestMetrics
-from apiserver.wires import wire_of
-from registry import errors
-from registry.rest import Request, RESTStorage, Watching
-from storage.interface import ListOptions, WatchOptions
+from aio_apiserver.apiserver import negotiation, parameters, streams, websockets
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.draining import Draining
+from aio_apiserver.apiserver.handlers import output, transforms
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers.watch_frames import frames_of
+from aio_apiserver.apiserver.metrics.requests import RequestMetrics
+from aio_apiserver.apiserver.wires import wire_of
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.rest import Request, RESTStorage, Watching
+from aio_apiserver.storage.interface import ListOptions, WatchOptions
 
 
 async def handle(

@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from apiserver.context import Filter, Handler
-from apiserver.filters.faults import FaultFilter
-from apiserver.handlers.served import ServedPaths
-from apiserver.testing import collection
-from apiserver.testing.clock import MovableClock
-from apiserver.testing.endpoints import Endpoints
-from apiserver.testing.faults import Active, Faults
-from apiserver.testing.moving import IsIdle, Moving, NotSettled
-from apiserver.testing.requests import Requests
-from apiserver.testing.rules import Fault, Rule
-from apiserver.testing.states import States
-from storage.factory import StorageFactory
-from storage.kv.snapshot import Snapshot
+from aio_apiserver.apiserver.context import Filter, Handler
+from aio_apiserver.apiserver.filters.faults import FaultFilter
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.testing import collection
+from aio_apiserver.apiserver.testing.clock import MovableClock
+from aio_apiserver.apiserver.testing.endpoints import Endpoints
+from aio_apiserver.apiserver.testing.faults import Active, Faults
+from aio_apiserver.apiserver.testing.moving import IsIdle, Moving, NotSettled
+from aio_apiserver.apiserver.testing.requests import Requests
+from aio_apiserver.apiserver.testing.rules import Fault, Rule
+from aio_apiserver.apiserver.testing.states import States
+from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.kv.snapshot import Snapshot
 
 PREFIX = "/testing/"
 _TOO_OLD = Rule(fault=Fault.GONE, verb=("watch",))

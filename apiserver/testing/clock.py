@@ -15,7 +15,7 @@ import math
 import time
 from typing import Any, NamedTuple
 
-from storage.clock import Clock, SystemClock
+from aio_apiserver.storage.clock import Clock, SystemClock
 
 _GRAINS = 64
 """Of a second: the clock stands at one of them only, and sleepers wake at one. They are whole microseconds and exact in

@@ -26,17 +26,17 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from apiserver import bodies, parameters, responses
-from apiserver.context import RequestContext
-from apiserver.testing import rules, server_clock
-from apiserver.testing.moving import NotSettled
-from apiserver.testing.requests import FIELDS
-from registry import errors
-from registry.access.users import ANONYMOUS
-from storage.errors import InvalidOptions
+from aio_apiserver.apiserver import bodies, parameters, responses
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.testing import rules, server_clock
+from aio_apiserver.apiserver.testing.moving import NotSettled
+from aio_apiserver.apiserver.testing.requests import FIELDS
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.storage.errors import InvalidOptions
 
 if TYPE_CHECKING:
-    from apiserver.testing.bench import Bench
+    from aio_apiserver.apiserver.testing.bench import Bench
 
 Answer = dict[str, Any]
 _Do = Callable[[web.BaseRequest, RequestContext, Sequence[str]], Awaitable[Answer]]

@@ -11,8 +11,8 @@ from itertools import count
 
 from msgspec import Struct
 
-from apiserver.request_info import RequestInfo
-from apiserver.testing.rules import OF_WATCHES, Fault, Rule
+from aio_apiserver.apiserver.request_info import RequestInfo
+from aio_apiserver.apiserver.testing.rules import OF_WATCHES, Fault, Rule
 
 logger = logging.getLogger(__name__)
 

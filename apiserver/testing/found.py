@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from apiserver.testing.seen import Seen
+from aio_apiserver.apiserver.testing.seen import Seen
 
 _MOST_LINES = 60
 

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from apiserver.testing.clock import MovableClock
-from storage.factory import StorageFactory
+from aio_apiserver.apiserver.testing.clock import MovableClock
+from aio_apiserver.storage.factory import StorageFactory
 
 _QUIET_TURNS = 12
 """Turns of the event loop without anything new, behind which nobody who has been told of something is still at it."""

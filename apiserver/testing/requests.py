@@ -16,13 +16,13 @@ from threading import Condition
 
 from aiohttp import hdrs, web
 
-from apiserver import bodies, responses
-from apiserver.context import Handler, RequestContext
-from apiserver.testing import found
-from apiserver.testing.found import Found
-from apiserver.testing.seen import Seen
-from registry.errors import StatusError
-from storage.clock import Clock
+from aio_apiserver.apiserver import bodies, responses
+from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.testing import found
+from aio_apiserver.apiserver.testing.found import Found
+from aio_apiserver.apiserver.testing.seen import Seen
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.storage.clock import Clock
 
 _KEPT = 10_000
 _KEPT_BYTES = 64 * 1024 * 1024

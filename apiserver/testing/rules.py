@@ -19,8 +19,8 @@ from typing import Annotated, Any, NoReturn, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from apiserver.request_info import RequestInfo
-from apiserver.serializers import yaml
+from aio_apiserver.apiserver.request_info import RequestInfo
+from aio_apiserver.apiserver.serializers import yaml
 
 
 class Fault(Enum):

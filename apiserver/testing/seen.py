@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver import negotiation
-from apiserver.serializers import yaml
+from aio_apiserver.apiserver import negotiation
+from aio_apiserver.apiserver.serializers import yaml
 
 _ANY_SUFFIX = "?????"
 """What the server puts behind a `generateName`."""
@@ -105,9 +105,9 @@ def _from_yaml(data: bytes) -> Any:
 
 
 def _from_protobuf(data: bytes) -> Any:
-    from apiserver.serializers import protobuf
-    from registry import schema
-    from registry.names import GroupVersionKind
+    from aio_apiserver.apiserver.serializers import protobuf
+    from aio_apiserver.registry import schema
+    from aio_apiserver.registry.names import GroupVersionKind
 
     return _said(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
 

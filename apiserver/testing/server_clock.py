@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any
 
-from apiserver.testing.clock import MovableClock
-from apiserver.testing.moving import Moving
-from registry import durations
+from aio_apiserver.apiserver.testing.clock import MovableClock
+from aio_apiserver.apiserver.testing.moving import Moving
+from aio_apiserver.registry import durations
 
 Duration = float | str | timedelta
 """Seconds; Go's words for them: `90s`, `1h30m`; a timedelta."""

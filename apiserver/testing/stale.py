@@ -8,14 +8,14 @@ from typing import Any
 from aiohttp import web
 from msgspec.structs import replace
 
-from apiserver import parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import output
-from apiserver.handlers.rest_request import rest_request
-from apiserver.handlers.served import Served, ServedPaths
-from registry import errors
-from storage.interface import ListOptions, Match
-from storage.selection import Operator, Requirement, SelectionPredicate
+from aio_apiserver.apiserver import parameters
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
+from aio_apiserver.registry import errors
+from aio_apiserver.storage.interface import ListOptions, Match
+from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
 _NEWEST = ("resourceVersion", "resourceVersionMatch")
 

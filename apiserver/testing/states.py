@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from apiserver.handlers.served import Served, ServedPaths
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.interface import Storage, WatchBatch, WatchEvent, WatchEventType, WatchOptions
-from storage.stored_object import Object, StoredObject
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Storage, WatchBatch, WatchEvent, WatchEventType, WatchOptions
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tasks import Tasks
 
 _PAUSE_SECONDS = 0.1
 """Between two watches: one may end, by a restore or a fault."""

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from apiserver.context import RequestContext
-from apiserver.streams import WatchStream
-from apiserver.testing.faults import Active, Faults
-from apiserver.testing.rules import Fault
-from registry import errors
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.interface import WatchBatch, WatchEvent, WatchEventType
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.streams import WatchStream
+from aio_apiserver.apiserver.testing.faults import Active, Faults
+from aio_apiserver.apiserver.testing.rules import Fault
+from aio_apiserver.registry import errors
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,16 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from registry.access.authorizer import ALLOWED, Attributes, Decision, NonResourceRule, ResourceRule, Rules, Verdict
-from registry.access.users import ALL_AUTHENTICATED, UserInfo
+from aio_apiserver.registry.access.authorizer import (
+    ALLOWED,
+    Attributes,
+    Decision,
+    NonResourceRule,
+    ResourceRule,
+    Rules,
+    Verdict,
+)
+from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, UserInfo
 
 _VERSION = "abac.authorization.kubernetes.io/v1beta1"
 _ALL = "*"

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import errors, objects
-from registry.generic import interpret
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.rest import StorageFor
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.generic import interpret
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _KEPT = 4096
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from registry.access.authorizer import Authorizer, Link
-from storage import measures
-from storage.measures import AnyFamily
+from aio_apiserver.registry.access.authorizer import Authorizer, Link
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 

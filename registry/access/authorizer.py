@@ -11,11 +11,11 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from registry.access.users import UserInfo
-from registry.errors import BadRequest
-from registry.selectors import fields, labels
-from storage.measures import Counter
-from storage.selection import Operator, Requirement
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.selectors import fields, labels
+from aio_apiserver.storage.measures import Counter
+from aio_apiserver.storage.selection import Operator, Requirement
 
 
 class Selectors:

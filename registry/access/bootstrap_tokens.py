@@ -13,14 +13,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from registry import errors
-from registry.access import jwts
-from registry.access.alive import Alive
-from registry.access.authentication import Authenticated, BadToken
-from registry.access.users import UserInfo
-from registry.core.secrets import SECRETS
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access import jwts
+from aio_apiserver.registry.access.alive import Alive
+from aio_apiserver.registry.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

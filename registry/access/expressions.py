@@ -10,16 +10,16 @@ Must hold: an expression is compiled once, when the configuration is read; one t
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.access.authentication import BadToken
-from registry.access.oidc import Claims
-from registry.access.users import UserInfo
-from registry.cel import types
-from registry.cel.environment import Environment, Program
-from registry.cel.libraries import BASE
-from registry.cel.syntax import Issue
-from registry.cel.types import Type
-from registry.cel.values import CostExceeded, EvaluationError
-from storage.stored_object import Object
+from aio_apiserver.registry.access.authentication import BadToken
+from aio_apiserver.registry.access.oidc import Claims
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.cel import types
+from aio_apiserver.registry.cel.environment import Environment, Program
+from aio_apiserver.registry.cel.libraries import BASE
+from aio_apiserver.registry.cel.syntax import Issue
+from aio_apiserver.registry.cel.types import Type
+from aio_apiserver.registry.cel.values import CostExceeded, EvaluationError
+from aio_apiserver.storage.stored_object import Object
 
 _STRINGS = types.list_of(types.STRING)
 _EXTRA = types.map_of(types.STRING, _STRINGS)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry.access.authorizer import Attributes, Authorizer
-from registry.access.refusals import forbidden
-from registry.access.users import (
+from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.access.refusals import forbidden
+from aio_apiserver.registry.access.users import (
     ALL_AUTHENTICATED,
     ALL_UNAUTHENTICATED,
     ANONYMOUS,
@@ -24,9 +24,9 @@ from registry.access.users import (
     service_account_groups,
     split_service_account,
 )
-from registry.errors import Forbidden
-from registry.quoting import quote
-from registry.validation.domains import validate_prefixed_path
+from aio_apiserver.registry.errors import Forbidden
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation.domains import validate_prefixed_path
 
 _GROUP = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"

@@ -12,22 +12,27 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from registry import errors, objects
-from registry.access import jwts
-from registry.access.alive import Alive
-from registry.access.authentication import Authenticated, BadToken
-from registry.access.service_account_claims import Claims
-from registry.access.service_account_tokens import SignedTokens
-from registry.access.users import UserInfo, service_account_groups, service_account_name, split_service_account
-from registry.core.secrets import SECRETS
-from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.generic.provider import resource_of
-from registry.gotext import quoted
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.interface import Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.access import jwts
+from aio_apiserver.registry.access.alive import Alive
+from aio_apiserver.registry.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.access.service_account_claims import Claims
+from aio_apiserver.registry.access.service_account_tokens import SignedTokens
+from aio_apiserver.registry.access.users import (
+    UserInfo,
+    service_account_groups,
+    service_account_name,
+    split_service_account,
+)
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.gotext import quoted
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 logger = logging.getLogger(__name__)
 

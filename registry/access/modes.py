@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
-from registry.access.authorization_metrics import AuthorizationMetrics
-from registry.access.authorizer import Authorizer, Link
-from registry.access.node import Node
-from registry.access.rbac import RBAC
-from registry.access.rbac_feed import RBACFeed
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.measures import Counter
+from aio_apiserver.registry.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
+from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
+from aio_apiserver.registry.access.authorizer import Authorizer, Link
+from aio_apiserver.registry.access.node import Node
+from aio_apiserver.registry.access.rbac import RBAC
+from aio_apiserver.registry.access.rbac_feed import RBACFeed
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import Counter
 
 Run = Callable[[Clock], Coroutine[Any, Any, None]]
 """Background work that ends when it is cancelled."""

@@ -8,22 +8,29 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
-from registry.access import rbac_rules
-from registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Rules
-from registry.access.node_graph import NodeGraph, Reach, Vertex, reach_of_named, reach_of_pod, reach_of_volume
-from registry.access.node_rules import BY_RESOURCE, RULES, no
-from registry.access.users import NODES, UserInfo
-from registry.core.persistentvolumes import PERSISTENTVOLUMES
-from registry.core.pods import PODS
-from registry.generic.following import Following
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.quoting import quote
-from registry.resource.resourceslices import RESOURCESLICES
-from registry.rest import StorageFor
-from registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
-from storage.clock import Clock
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.access import rbac_rules
+from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Rules
+from aio_apiserver.registry.access.node_graph import (
+    NodeGraph,
+    Reach,
+    Vertex,
+    reach_of_named,
+    reach_of_pod,
+    reach_of_volume,
+)
+from aio_apiserver.registry.access.node_rules import BY_RESOURCE, RULES, no
+from aio_apiserver.registry.access.users import NODES, UserInfo
+from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import StoredObject
 
 _PREFIX = "system:node:"
 

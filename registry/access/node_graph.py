@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from registry import objects
-from registry.admission.pods import containers_with_paths
-from registry.admission.secret_references import secret_names
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.pods import containers_with_paths
+from aio_apiserver.registry.admission.secret_references import secret_names
+from aio_apiserver.storage.stored_object import Object
 
 _MIRROR = "kubernetes.io/config.mirror"
 

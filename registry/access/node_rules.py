@@ -6,10 +6,10 @@ the node does.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from registry.access import rbac_rules
-from registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
-from registry.quoting import quote
-from storage.selection import Operator
+from aio_apiserver.registry.access import rbac_rules
+from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.selection import Operator
 
 _LEASES = "kube-node-lease"
 _READ = ("get", "list", "watch")

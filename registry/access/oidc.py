@@ -11,13 +11,13 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
-from registry.access import jwts
-from registry.access.authentication import Authenticated, BadToken
-from registry.access.service_account_claims import CREDENTIAL_ID
-from registry.access.users import UserInfo
-from registry.gotext import quoted
-from registry.quoting import quote
-from storage.clock import Clock
+from aio_apiserver.registry.access import jwts
+from aio_apiserver.registry.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.access.service_account_claims import CREDENTIAL_ID
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.gotext import quoted
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.clock import Clock
 
 Fetch = Callable[[str], Awaitable[bytes]]
 """The document at a URL. Raises OSError."""

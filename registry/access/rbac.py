@@ -7,8 +7,8 @@ bindings as the caches show them, and waits until they have been shown once.
 from collections.abc import Sequence
 from typing import Any
 
-from registry.access import rbac_rules
-from registry.access.authorizer import (
+from aio_apiserver.registry.access import rbac_rules
+from aio_apiserver.registry.access.authorizer import (
     NO_OPINION,
     Attributes,
     Decision,
@@ -18,9 +18,9 @@ from registry.access.authorizer import (
     Verdict,
     joined,
 )
-from registry.access.rbac_feed import RBACFeed
-from registry.access.rbac_policy import Policy, missing
-from registry.access.users import UserInfo
+from aio_apiserver.registry.access.rbac_feed import RBACFeed
+from aio_apiserver.registry.access.rbac_policy import Policy, missing
+from aio_apiserver.registry.access.users import UserInfo
 
 
 class RBAC:

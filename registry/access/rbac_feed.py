@@ -9,17 +9,17 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
-from registry.access.rbac_policy import Binding, Policy, RoleKey, binding_of, role_of
-from registry.access.rbac_rules import PolicyRule
-from registry.generic.following import Following
-from registry.generic.provider import resource_of
-from registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
-from registry.rbac.clusterroles import CLUSTERROLES
-from registry.rbac.roles import ROLES
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.interface import ListOptions
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.access.rbac_policy import Binding, Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.access.rbac_rules import PolicyRule
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
+from aio_apiserver.registry.rbac.clusterroles import CLUSTERROLES
+from aio_apiserver.registry.rbac.roles import ROLES
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import StoredObject
 
 _Rules = tuple[PolicyRule, ...]
 _ROLES = CLUSTERROLES, ROLES

@@ -11,14 +11,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import orjson
 from msgspec import Struct
 
-from registry.access import jwts
-from registry.access.authentication import Authenticated, BadToken
-from registry.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
-from registry.access.users import UserInfo
-from registry.webhook_calls import Ask, WebhookFailed
-from storage.clock import Clock
-from storage.selection import Operator, Requirement
-from storage.stored_object import Object
+from aio_apiserver.registry.access import jwts
+from aio_apiserver.registry.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.webhook_calls import Ask, WebhookFailed
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.selection import Operator, Requirement
+from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

@@ -7,13 +7,13 @@ is asked about more than the user wanted, never less.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.access.authorizer import UNLIMITED, Attributes, Decision, GivenSelectors, Selectors, Verdict
-from registry.access.users import UserInfo
-from registry.errors import BadRequest
-from registry.selectors import fields, labels
-from registry.validation.names import check_label_value, check_qualified_name
-from storage.selection import Operator, Requirement
-from storage.stored_object import Object
+from aio_apiserver.registry.access.authorizer import UNLIMITED, Attributes, Decision, GivenSelectors, Selectors, Verdict
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.selectors import fields, labels
+from aio_apiserver.registry.validation.names import check_label_value, check_qualified_name
+from aio_apiserver.storage.selection import Operator, Requirement
+from aio_apiserver.storage.stored_object import Object
 
 _OPERATORS = {
     "In": Operator.IN,

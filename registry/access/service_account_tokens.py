@@ -6,21 +6,28 @@ Must hold: a token of another issuer is somebody else's; a signature is verified
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from registry import errors
-from registry.access import jwts
-from registry.access.alive import Alive, Life
-from registry.access.authentication import Authenticated, BadToken
-from registry.access.service_account_claims import Bound, Claims, Reference, bound_of, user_of, warned_after
-from registry.access.signing_keys import SigningKeys
-from registry.access.users import UserInfo
-from registry.core.nodes import NODES
-from registry.core.pods import PODS
-from registry.core.secrets import SECRETS
-from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.gotext import quoted
-from registry.kind import Kind
-from registry.quoting import quote
-from storage.clock import Clock
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access import jwts
+from aio_apiserver.registry.access.alive import Alive, Life
+from aio_apiserver.registry.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.access.service_account_claims import (
+    Bound,
+    Claims,
+    Reference,
+    bound_of,
+    user_of,
+    warned_after,
+)
+from aio_apiserver.registry.access.signing_keys import SigningKeys
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.gotext import quoted
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.clock import Clock
 
 _MOST_REMEMBERED = 4096
 _LEGACY = "authentication.k8s.io/legacy-token"

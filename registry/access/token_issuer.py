@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from registry.access import signing_keys
-from registry.access.service_account_claims import Bound, claims_of
-from registry.access.signing_keys import SigningKeys
+from aio_apiserver.registry.access import signing_keys
+from aio_apiserver.registry.access.service_account_claims import Bound, claims_of
+from aio_apiserver.registry.access.signing_keys import SigningKeys
 
 ISSUER = "https://kubernetes.default.svc"
 WARN_ONLY_SECONDS = 3607

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from registry import errors
-from registry.admission import refusals
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import containers_with_paths, is_pod
-from registry.validation import field
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import containers_with_paths, is_pod
+from aio_apiserver.registry.validation import field
+from aio_apiserver.storage.stored_object import Object
 
 _ALWAYS = "Always"
 

@@ -7,11 +7,11 @@ kept, so that who has just made it can use it.
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from registry import errors
-from registry.generic.interpret import Operation, interpreted
-from registry.names import GroupResource
-from storage.interface import ListOptions, Storage
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")
 

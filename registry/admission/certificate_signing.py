@@ -3,10 +3,10 @@
 Who changes neither the certificate nor a condition does not sign.
 """
 
-from registry.access.authorizer import Authorizer
-from registry.admission import signer_rights
-from registry.admission.interface import Attributes, Operation, Plugin
-from storage.stored_object import Object
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.admission import signer_rights
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.storage.stored_object import Object
 
 
 class CertificateSigning(Plugin):

@@ -2,11 +2,11 @@
 
 import base64
 
-from registry import errors
-from registry.access.users import MASTERS
-from registry.admission import signer_rights
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.certificates import pem, signers
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import MASTERS
+from aio_apiserver.registry.admission import signer_rights
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.certificates import pem, signers
 
 
 class CertificateSubjectRestriction(Plugin):

@@ -7,13 +7,13 @@ reading between two plugins serves both.
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from registry.admission.condition_metrics import ConditionMetrics
-from registry.admission.interface import Attributes, Operation, Plugin, Run
-from registry.admission.webhook_metrics import WebhookMetrics
-from registry.podsecurity.metrics import PodSecurityMetrics
-from storage import measures
-from storage.clock import Clock
-from storage.measures import AnyFamily, Histogram, Stability
+from aio_apiserver.registry.admission.condition_metrics import ConditionMetrics
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin, Run
+from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics
+from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import AnyFamily, Histogram, Stability
 
 _BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
 _MUTATING, _VALIDATING = "admit", "validate"

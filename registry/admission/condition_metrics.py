@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from registry.admission.interface import Operation
-from storage import measures
-from storage.clock import Clock
-from storage.measures import AnyFamily
+from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import AnyFamily
 
 _PREFIX = "apiserver_admission_match_condition_"
 _LABELS = ("name", "kind", "type", "operation")

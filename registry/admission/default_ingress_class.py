@@ -1,12 +1,12 @@
 """DefaultIngressClass: an ingress that names no class gets the default one, if there is one."""
 
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.generic.interpret import Operation as Reading
-from registry.generic.interpret import interpreted
-from registry.names import GroupResource
-from registry.networking.ingressclasses import DEFAULT_ANNOTATION
-from registry.networking.ingresses import CLASS_ANNOTATION
-from storage.interface import ListOptions, Storage
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.interpret import Operation as Reading
+from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.networking.ingressclasses import DEFAULT_ANNOTATION
+from aio_apiserver.registry.networking.ingresses import CLASS_ANNOTATION
+from aio_apiserver.storage.interface import ListOptions, Storage
 
 _INGRESSES = GroupResource("networking.k8s.io", "ingresses")
 _CLASSES = GroupResource("networking.k8s.io", "ingressclasses")

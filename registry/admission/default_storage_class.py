@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.names import GroupResource
-from registry.storageclasses.storageclasses import BETA_IS_DEFAULT, CLASS_ANNOTATION, IS_DEFAULT
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.storageclasses.storageclasses import BETA_IS_DEFAULT, CLASS_ANNOTATION, IS_DEFAULT
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS = GroupResource("", "persistentvolumeclaims")
 _CLASSES = GroupResource("storage.k8s.io", "storageclasses")

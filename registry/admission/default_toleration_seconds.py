@@ -1,9 +1,9 @@
 """DefaultTolerationSeconds: pods stay a while on a node that is not ready or not reached, unless they say how long."""
 
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import is_pod
-from registry.rest import Foundation
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import is_pod
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"
 _UNREACHABLE = "node.kubernetes.io/unreachable"

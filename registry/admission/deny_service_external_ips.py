@@ -1,9 +1,9 @@
 """DenyServiceExternalIPs: services get no new addresses that they name themselves."""
 
-from registry.admission import refusals
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.names import GroupResource
-from storage.stored_object import Object
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.stored_object import Object
 
 _SERVICES = GroupResource("", "services")
 

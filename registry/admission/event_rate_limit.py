@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import errors, objects
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.names import GroupResource
-from registry.rest import Foundation
-from storage.clock import Clock
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.clock import Clock
 
 _EVENTS = GroupResource("", "events")
 _DEFAULT_CACHE_SIZE = 4096

@@ -1,9 +1,9 @@
 """ExtendedResourceToleration: pods that ask for a special resource may go to the nodes that are kept for it."""
 
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import is_pod
-from registry.validation import resource_names
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import is_pod
+from aio_apiserver.registry.validation import resource_names
+from aio_apiserver.storage.stored_object import Object
 
 
 class ExtendedResourceToleration(Plugin):

@@ -11,12 +11,12 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry import objects
-from registry.kind import Kind
-from registry.names import GroupResource, GroupVersionKind
-from registry.schema import Catalog, ObjectType
-from registry.view import View, typed
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.schema import Catalog, ObjectType
+from aio_apiserver.registry.view import View, typed
+from aio_apiserver.storage.stored_object import Object
 
 
 class Form(Protocol):

@@ -19,14 +19,14 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from registry import durations
-from registry.admission import refusals
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import PODS
-from registry.rest import Foundation
-from registry.webhook_calls import Ask, WebhookFailed
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry import durations
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.webhook_calls import Ask, WebhookFailed
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 _API_VERSION, _KIND = "imagepolicy.k8s.io/v1alpha1", "ImageReview"
 _EPHEMERAL = "ephemeralcontainers"

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from registry.access.users import UserInfo
-from registry.admission.forms import Form
-from registry.audit.annotations import Annotate, unnoted
-from registry.names import GroupResource, GroupVersionKind
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 
 class Operation(Enum):

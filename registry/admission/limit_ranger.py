@@ -7,17 +7,17 @@ alone.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry import errors, objects
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import PODS
-from registry.core import pod_resources
-from registry.names import GroupResource
-from registry.schema import quantity
-from registry.schema.quantity import Quantity
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.core import pod_resources
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.schema.quantity import Quantity
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _LIMIT_RANGES = GroupResource("", "limitranges")
 _CLAIMS = GroupResource("", "persistentvolumeclaims")

@@ -10,15 +10,15 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry import errors
-from registry.admission.cached import Cached
-from registry.admission.forms import Form, present
-from registry.admission.interface import Attributes, Operation
-from registry.names import GroupResource
-from registry.schema import Catalog
-from registry.validation import label_selectors
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.forms import Form, present
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.validation import label_selectors
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _ANY = "*"
 _NAMESPACES = GroupResource("", "namespaces")

@@ -3,16 +3,16 @@
 Must hold: a dry run makes nothing.
 """
 
-from registry import errors, preparation
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.core.namespaces import NAMESPACES
-from registry.generic.interpret import Operation as Writing
-from registry.generic.interpret import interpreted
-from registry.generic.provider import resource_of
-from registry.rest import Foundation
-from registry.strategy import StrategyContext
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, preparation
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.interpret import Operation as Writing
+from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.storage.stored_object import Object
 
 
 class NamespaceAutoProvision(Plugin):

@@ -1,10 +1,10 @@
 """NamespaceExists: nothing is made, changed or deleted in a namespace that is not there."""
 
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.errors import NotFound
-from registry.names import GroupResource
-from storage.interface import Storage
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.errors import NotFound
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.interface import Storage
 
 NAMESPACES = GroupResource("", "namespaces")
 

@@ -3,23 +3,23 @@
 A pod mentions the audiences of its projected tokens, and those of the CSI drivers behind its volumes.
 """
 
-from registry import errors, objects
-from registry.access.authorizer import Attributes as Question
-from registry.access.authorizer import Authorizer
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes
-from registry.core.nodes import NODES
-from registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from registry.core.persistentvolumes import PERSISTENTVOLUMES
-from registry.core.pods import PODS
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.names import GroupResource
-from registry.quoting import quote
-from registry.rest import Foundation
-from registry.storageclasses.csidrivers import CSIDRIVERS
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.access.authorizer import Attributes as Question
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.storageclasses.csidrivers import CSIDRIVERS
+from aio_apiserver.storage.stored_object import Object
 
 _VERB = "request-serviceaccounts-token-audience"
 _SUCCESSORS = {

@@ -1,13 +1,13 @@
 """What plugins ask about the node on which a pod is: the pod's update has to fit it."""
 
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes
-from registry.admission.pods import PODS
-from registry.names import GroupResource
-from registry.quoting import quote
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _NODES = GroupResource("", "nodes")
 

@@ -7,18 +7,18 @@ who may put finalizers on that owner.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.access.authorizer import Attributes as Question
-from registry.access.authorizer import Authorizer, Decision
-from registry.admission import refusals
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.kind_mapping import KindMapping, Mapped
-from registry.admission.pods import PODS
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.errors import Forbidden
-from registry.generic.provider import resource_of
-from registry.quoting import quote
-from registry.rest import Foundation
-from storage.stored_object import Object
+from aio_apiserver.registry.access.authorizer import Attributes as Question
+from aio_apiserver.registry.access.authorizer import Authorizer, Decision
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.kind_mapping import KindMapping, Mapped
+from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.errors import Forbidden
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.stored_object import Object
 
 _NO_DELETION = "cannot set an ownerRef on a resource you can't delete"
 _NO_FINALIZERS = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"

@@ -1,14 +1,14 @@
 """PersistentVolumeClaimResize: a claim grows only when it is bound and its class lets volumes grow."""
 
-from registry import objects
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.names import GroupResource
-from registry.schema import quantity
-from registry.storageclasses.storageclasses import class_of
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.storageclasses.storageclasses import class_of
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS = GroupResource("", "persistentvolumeclaims")
 _CLASSES = GroupResource("storage.k8s.io", "storageclasses")

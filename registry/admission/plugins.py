@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from registry.admission import (
+from aio_apiserver.registry.admission import (
     default_toleration_seconds,
     event_rate_limit,
     image_policy_webhook,
@@ -18,49 +18,49 @@ from registry.admission import (
     pod_toleration_restriction,
     resource_quota,
 )
-from registry.admission.always import AlwaysAdmit, AlwaysDeny
-from registry.admission.always_pull_images import AlwaysPullImages
-from registry.admission.certificate_approval import CertificateApproval
-from registry.admission.certificate_signing import CertificateSigning
-from registry.admission.certificate_subject_restriction import CertificateSubjectRestriction
-from registry.admission.chain import MeasuredChain
-from registry.admission.default_ingress_class import DefaultIngressClass
-from registry.admission.default_storage_class import DefaultStorageClass
-from registry.admission.deny_service_external_ips import DenyServiceExternalIPs
-from registry.admission.extended_resource_toleration import ExtendedResourceToleration
-from registry.admission.interface import Plugin
-from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
-from registry.admission.limit_ranger import LimitRanger
-from registry.admission.namespace_auto_provision import NamespaceAutoProvision
-from registry.admission.namespace_exists import NamespaceExists
-from registry.admission.namespace_lifecycle import NamespaceLifecycle
-from registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
-from registry.admission.node_restriction import NodeRestriction
-from registry.admission.nodes_of_pods import NodesOfPods
-from registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
-from registry.admission.pod_resize_validator import PodResizeValidator
-from registry.admission.pod_topology_labels import PodTopologyLabels
-from registry.admission.policies import plugins as policies
-from registry.admission.priority import Priority
-from registry.admission.runtime_class import RuntimeClass
-from registry.admission.service_account import ServiceAccount
-from registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
-from registry.admission.taint_nodes_by_condition import TaintNodesByCondition
-from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
-from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
-from registry.core.limitranges import LIMITRANGES
-from registry.core.namespaces import NAMESPACES
-from registry.core.nodes import NODES
-from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.networking.ingressclasses import INGRESSCLASSES
-from registry.node.runtimeclasses import RUNTIMECLASSES
-from registry.quoting import quote
-from registry.rest import Foundation
-from registry.scheduling.priorityclasses import PRIORITYCLASSES
-from registry.storageclasses.storageclasses import STORAGECLASSES
-from storage.interface import Storage
+from aio_apiserver.registry.admission.always import AlwaysAdmit, AlwaysDeny
+from aio_apiserver.registry.admission.always_pull_images import AlwaysPullImages
+from aio_apiserver.registry.admission.certificate_approval import CertificateApproval
+from aio_apiserver.registry.admission.certificate_signing import CertificateSigning
+from aio_apiserver.registry.admission.certificate_subject_restriction import CertificateSubjectRestriction
+from aio_apiserver.registry.admission.chain import MeasuredChain
+from aio_apiserver.registry.admission.default_ingress_class import DefaultIngressClass
+from aio_apiserver.registry.admission.default_storage_class import DefaultStorageClass
+from aio_apiserver.registry.admission.deny_service_external_ips import DenyServiceExternalIPs
+from aio_apiserver.registry.admission.extended_resource_toleration import ExtendedResourceToleration
+from aio_apiserver.registry.admission.interface import Plugin
+from aio_apiserver.registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
+from aio_apiserver.registry.admission.limit_ranger import LimitRanger
+from aio_apiserver.registry.admission.namespace_auto_provision import NamespaceAutoProvision
+from aio_apiserver.registry.admission.namespace_exists import NamespaceExists
+from aio_apiserver.registry.admission.namespace_lifecycle import NamespaceLifecycle
+from aio_apiserver.registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from aio_apiserver.registry.admission.node_restriction import NodeRestriction
+from aio_apiserver.registry.admission.nodes_of_pods import NodesOfPods
+from aio_apiserver.registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from aio_apiserver.registry.admission.pod_resize_validator import PodResizeValidator
+from aio_apiserver.registry.admission.pod_topology_labels import PodTopologyLabels
+from aio_apiserver.registry.admission.policies import plugins as policies
+from aio_apiserver.registry.admission.priority import Priority
+from aio_apiserver.registry.admission.runtime_class import RuntimeClass
+from aio_apiserver.registry.admission.service_account import ServiceAccount
+from aio_apiserver.registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
+from aio_apiserver.registry.admission.taint_nodes_by_condition import TaintNodesByCondition
+from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
+from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
+from aio_apiserver.registry.core.limitranges import LIMITRANGES
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.networking.ingressclasses import INGRESSCLASSES
+from aio_apiserver.registry.node.runtimeclasses import RUNTIMECLASSES
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.scheduling.priorityclasses import PRIORITYCLASSES
+from aio_apiserver.registry.storageclasses.storageclasses import STORAGECLASSES
+from aio_apiserver.storage.interface import Storage
 
 Make = Callable[[Foundation], Plugin]
 

@@ -8,18 +8,18 @@ podNodeSelectorPluginConfig:
 from collections.abc import Mapping
 from typing import Any
 
-from registry import errors
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import PODS, is_pod
-from registry.core.namespaces import NAMESPACES
-from registry.generic.provider import resource_of
-from registry.names import GroupResource
-from registry.quoting import quote
-from registry.rest import Foundation
-from registry.validation import names
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import PODS, is_pod
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.validation import names
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = GroupResource("", "namespaces")
 _ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from registry import objects
-from registry.admission import refusals
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
-from registry.core import pod_resources
-from registry.errors import Cause
-from registry.quoting import quote
-from registry.schema import quantity
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
+from aio_apiserver.registry.core import pod_resources
+from aio_apiserver.registry.errors import Cause
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.storage.stored_object import Object
 
 _OS_LABEL = "kubernetes.io/os"
 _UNITS = {"cpu": 10**6, "memory": 10**9}

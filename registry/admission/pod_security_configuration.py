@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry.podsecurity.policies import Policy, configured
+from aio_apiserver.registry.podsecurity.policies import Policy, configured
 
 _GROUP = "pod-security.admission.config.k8s.io"
 _VERSIONS = frozenset(f"{_GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))

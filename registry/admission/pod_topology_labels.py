@@ -5,13 +5,13 @@ The labels come when the pod is bound, or with a pod that is made on a node.
 
 from collections.abc import Mapping
 
-from registry import objects
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import PODS
-from registry.names import GroupResource
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _NODES = GroupResource("", "nodes")
 _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from registry.admission.interface import Attributes
-from registry.names import GroupResource
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.names import GroupResource
 
 PODS = GroupResource("", "pods")
 

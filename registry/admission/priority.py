@@ -5,13 +5,13 @@ Must hold: every pod that is stored has a priority; it never changes afterwards,
 
 from msgspec import Struct
 
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import is_pod
-from registry.names import GroupResource
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import is_pod
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")
 _KEPT = ("priority", "preemptionPolicy")

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from registry.admission.interface import Attributes
-from registry.errors import Cause, Forbidden
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.errors import Cause, Forbidden
 
 
 def forbidden(attributes: Attributes, why: str, *, causes: Sequence[Cause] = ()) -> Forbidden:

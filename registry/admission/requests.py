@@ -4,11 +4,11 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes, Operation
-from registry.names import GroupResource, GroupVersionKind
-from registry.options import META_GROUP, DeleteOptions
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.options import META_GROUP, DeleteOptions
+from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = GroupResource("", "namespaces")
 

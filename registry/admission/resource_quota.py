@@ -7,29 +7,29 @@ none. What is charged stays so when the write fails later: as everywhere, a cont
 
 from collections.abc import Mapping, Sequence
 
-from registry import errors, objects
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Plugin
-from registry.admission.matching import REVIEWS
-from registry.core.resourcequotas import RESOURCEQUOTAS
-from registry.generic.field_managers import field_managers
-from registry.generic.interpret import Operation as Reading
-from registry.generic.interpret import interpreted
-from registry.generic.provider import resource_of
-from registry.names import GroupResource
-from registry.patch.apply.manager import FieldManager
-from registry.quota import amounts, charging, limited
-from registry.quota.amounts import Amounts
-from registry.quota.claims import DeviceClaims, VolumeClaims
-from registry.quota.evaluators import Evaluator, ObjectCounts, count_name
-from registry.quota.limited import Limited
-from registry.quota.pods import Pods
-from registry.quota.services import Services
-from registry.rest import Foundation
-from storage.clock import Clock
-from storage.interface import Storage, Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.admission.matching import REVIEWS
+from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.interpret import Operation as Reading
+from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.quota import amounts, charging, limited
+from aio_apiserver.registry.quota.amounts import Amounts
+from aio_apiserver.registry.quota.claims import DeviceClaims, VolumeClaims
+from aio_apiserver.registry.quota.evaluators import Evaluator, ObjectCounts, count_name
+from aio_apiserver.registry.quota.limited import Limited
+from aio_apiserver.registry.quota.pods import Pods
+from aio_apiserver.registry.quota.services import Services
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import Storage, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _OWN_NAME = "kube-apiserver"
 _IGNORED = frozenset(

@@ -3,16 +3,16 @@
 Must hold: a pod's overhead is that of its class, never one of its own.
 """
 
-from registry import errors
-from registry.admission import refusals, tolerations
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import is_pod
-from registry.names import GroupResource
-from registry.quoting import quote
-from registry.validation import names
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission import refusals, tolerations
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import is_pod
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import names
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = GroupResource("node.k8s.io", "runtimeclasses")
 _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"

@@ -8,17 +8,17 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from registry import preparation
-from registry.admission import refusals
-from registry.admission.cached import Cached
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.pods import PODS
-from registry.admission.secret_references import secret_names
-from registry.names import GroupResource
-from registry.quoting import quote
-from storage.clock import Clock
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import preparation
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.cached import Cached
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.admission.secret_references import secret_names
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _ACCOUNTS = GroupResource("", "serviceaccounts")
 _DEFAULT = "default"

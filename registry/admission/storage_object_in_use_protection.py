@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.names import GroupResource
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.names import GroupResource
 
 _FINALIZERS: Mapping[GroupResource, str] = {
     GroupResource("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from storage import measures
-from storage.measures import AnyFamily, Stability
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Stability
 
 _BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25)
 _LARGEST_CODE = 600

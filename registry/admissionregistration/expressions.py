@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from registry.deferred import Deferred
-from registry.validation import field, names
-from registry.validation.field import FieldError
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
 
 if TYPE_CHECKING:
-    from registry.cel import admission, types
+    from aio_apiserver.registry.cel import admission, types
 else:
-    admission = Deferred("registry.cel.admission")
-    types = Deferred("registry.cel.types")
+    admission = Deferred("aio_apiserver.registry.cel.admission")
+    types = Deferred("aio_apiserver.registry.cel.types")
 
 _MOST_CONDITIONS = 64
 

@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from registry.admissionregistration import expressions, policies
-from registry.admissionregistration.policy_strategies import PolicyStrategy
-from registry.admissionregistration.webhooks import REINVOCATION_POLICIES
-from registry.deferred import Deferred
-from registry.kind import Kind
-from registry.validation import field, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.admissionregistration import expressions, policies
+from aio_apiserver.registry.admissionregistration.policy_strategies import PolicyStrategy
+from aio_apiserver.registry.admissionregistration.webhooks import REINVOCATION_POLICIES
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.validation import field, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.cel import admission, admission_types, types
+    from aio_apiserver.registry.cel import admission, admission_types, types
 else:
-    admission = Deferred("registry.cel.admission")
-    admission_types = Deferred("registry.cel.admission_types")
-    types = Deferred("registry.cel.types")
+    admission = Deferred("aio_apiserver.registry.cel.admission")
+    admission_types = Deferred("aio_apiserver.registry.cel.admission_types")
+    types = Deferred("aio_apiserver.registry.cel.types")
 
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 

@@ -1,10 +1,10 @@
 """Bindings of mutating admission policies: where they apply."""
 
-from registry.admissionregistration import policies
-from registry.admissionregistration.policy_strategies import BindingStrategy
-from registry.kind import Kind
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.admissionregistration import policies
+from aio_apiserver.registry.admissionregistration.policy_strategies import BindingStrategy
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class MutatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):

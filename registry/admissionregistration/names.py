@@ -1,7 +1,7 @@
 """Names of configurations: those with a certain end are kept for configurations from files. Pure."""
 
-from registry.quoting import quote
-from storage.stored_object import Object
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.stored_object import Object
 
 _RESERVED = ".static.k8s.io"
 

@@ -3,21 +3,21 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from registry import errors, gotext, objects
-from registry.access.authorizer import Attributes, Authorizer
-from registry.access.users import MASTERS, UserInfo
-from registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
-from registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.generic.hooks import Hooks
-from registry.generic.interpret import Operation, interpreted
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.rest import Environment, Request
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, gotext, objects
+from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
+from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _KIND, _REF = "spec.paramKind", "spec.paramRef"
 
@@ -93,7 +93,7 @@ class _Parameters(NamedTuple):
 def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parameters]]:
     """What is behind a kind: all that its group and version have when nobody serves it."""
     # It knows the list of all providers, which this package is part of.
-    from registry.admission.kind_mapping import KindMapping
+    from aio_apiserver.registry.admission.kind_mapping import KindMapping
 
     mapping = KindMapping(environment.storage_for(resource_of(DEFINITIONS)))
 

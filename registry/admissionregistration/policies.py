@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from registry.admissionregistration import expressions, rules
-from registry.admissionregistration.webhooks import FAILURE_POLICIES, MATCH_POLICIES, SELECTORS
-from registry.cel.names import is_identifier
-from registry.validation import domains, field, label_selectors, values
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.admissionregistration import expressions, rules
+from aio_apiserver.registry.admissionregistration.webhooks import FAILURE_POLICIES, MATCH_POLICIES, SELECTORS
+from aio_apiserver.registry.cel.names import is_identifier
+from aio_apiserver.registry.validation import domains, field, label_selectors, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
 
 if TYPE_CHECKING:
-    from registry.cel.admission import Composition
+    from aio_apiserver.registry.cel.admission import Composition
 
 Part = Mapping[str, Any]
 

@@ -1,10 +1,10 @@
 """How policies and bindings differ from other kinds on their way into storage."""
 
-from registry.admissionregistration import policies
-from registry.admissionregistration.names import warn_of_reserved_name
-from registry.strategy import Strategy, StrategyContext
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.admissionregistration import policies
+from aio_apiserver.registry.admissionregistration.names import warn_of_reserved_name
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):

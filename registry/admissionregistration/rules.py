@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from registry.validation import domains, field
-from registry.validation.field import FieldError
-from registry.validation.values import lone_wildcard
+from aio_apiserver.registry.validation import domains, field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.values import lone_wildcard
 
 Rule = Mapping[str, Any]
 

@@ -4,20 +4,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from registry.admissionregistration import expressions, policies
-from registry.admissionregistration.policy_strategies import PolicyStrategy
-from registry.deferred import Deferred
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import conditions, field, internal, names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.admissionregistration import expressions, policies
+from aio_apiserver.registry.admissionregistration.policy_strategies import PolicyStrategy
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import conditions, field, internal, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.cel import admission, types
+    from aio_apiserver.registry.cel import admission, types
 else:
-    admission = Deferred("registry.cel.admission")
-    types = Deferred("registry.cel.types")
+    admission = Deferred("aio_apiserver.registry.cel.admission")
+    types = Deferred("aio_apiserver.registry.cel.types")
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _MOST_ANNOTATIONS = 20

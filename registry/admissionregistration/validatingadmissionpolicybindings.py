@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from registry.admissionregistration.policy_strategies import BindingStrategy
-from registry.kind import Kind
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.admissionregistration.policy_strategies import BindingStrategy
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _PATH = "spec.validationActions"

@@ -4,15 +4,15 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from registry import objects
-from registry.kind import Kind
-from registry.quoting import quote
-from registry.rest import timestamp
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import domains, field, names, ports
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import domains, field, names, ports
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.storage.stored_object import Object
 
 _PORT = 443
 _STATUSES = ("True", "False", "Unknown")

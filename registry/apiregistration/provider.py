@@ -1,7 +1,7 @@
 """The apiregistration.k8s.io group: its kinds."""
 
-from registry.apiregistration.apiservices import APISERVICES
-from registry.generic.provider import KindsProvider
+from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.generic.provider import KindsProvider
 
 GROUP = "apiregistration.k8s.io"
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from registry import conditions
-from registry.generic.following import Following, Watched
-from storage.clock import Clock
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import conditions
+from aio_apiserver.registry.generic.following import Following, Watched
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 AVAILABLE = "Available"
 _PORT = 443

@@ -8,15 +8,15 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from registry import objects
-from registry.core.services import SERVICES
-from registry.discovery.endpointslices import ENDPOINTSLICES
-from registry.generic.provider import resource_of
-from registry.quoting import quote
-from registry.rest import StorageFor
-from storage.errors import KeyNotFound, StorageError
-from storage.interface import ListOptions
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import Object
 
 SERVICE_NAME = "kubernetes.io/service-name"
 _ROUTED = frozenset({"ClusterIP", "LoadBalancer", "NodePort"})

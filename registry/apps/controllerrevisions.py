@@ -2,11 +2,11 @@
 
 import orjson
 
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class ControllerRevisionStrategy(Strategy, frozen=True, kw_only=True):

@@ -1,13 +1,13 @@
 """Daemon sets: a pod on every node. An annotation counts the changes of their template; clients cannot set it back."""
 
-from registry import gonumbers
-from registry.core import pod_spec, pod_warnings, replicated
-from registry.core.pod_makers import PodMakerStrategy
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import field, int_or_percent, internal, label_selectors, status_counts, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import gonumbers
+from aio_apiserver.registry.core import pod_spec, pod_warnings, replicated
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import field, int_or_percent, internal, label_selectors, status_counts, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _STRATEGIES = (_ROLLING_UPDATE, "OnDelete")

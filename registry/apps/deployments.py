@@ -1,14 +1,14 @@
 """Deployments: pods that are replaced step by step."""
 
-from registry import gonumbers
-from registry.core import pod_spec, replicated
-from registry.core.pod_makers import PodMakerStrategy
-from registry.kind import Kind, Scale
-from registry.schema import DecodeError
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import field, int_or_percent, internal, status_counts, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import gonumbers
+from aio_apiserver.registry.core import pod_spec, replicated
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import field, int_or_percent, internal, status_counts, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _RECREATE = "Recreate"

@@ -1,11 +1,11 @@
 """The apps group: its kinds."""
 
-from registry.apps.controllerrevisions import CONTROLLERREVISIONS
-from registry.apps.daemonsets import DAEMONSETS
-from registry.apps.deployments import DEPLOYMENTS
-from registry.apps.replicasets import REPLICASETS
-from registry.apps.statefulsets import STATEFULSETS
-from registry.generic.provider import KindsProvider
+from aio_apiserver.registry.apps.controllerrevisions import CONTROLLERREVISIONS
+from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
+from aio_apiserver.registry.apps.deployments import DEPLOYMENTS
+from aio_apiserver.registry.apps.replicasets import REPLICASETS
+from aio_apiserver.registry.apps.statefulsets import STATEFULSETS
+from aio_apiserver.registry.generic.provider import KindsProvider
 
 KINDS = (CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS)
 

@@ -1,12 +1,12 @@
 """Replica sets: so many pods of a template."""
 
-from registry.core import pod_spec, replicated
-from registry.core.pod_makers import PodMakerStrategy
-from registry.kind import Kind, Scale
-from registry.strategy import StrategyContext
-from registry.validation import values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core import pod_spec, replicated
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.validation import values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):

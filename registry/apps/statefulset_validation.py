@@ -3,12 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry import objects
-from registry.core import replicated
-from registry.core.pods_validation import allowances, annotations, claims, templates
-from registry.strategy import StrategyContext
-from registry.validation import field, int_or_percent, internal, label_selectors, names, object_meta, values
-from registry.validation.field import FieldError
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import replicated
+from aio_apiserver.registry.core.pods_validation import allowances, annotations, claims, templates
+from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.validation import (
+    field,
+    int_or_percent,
+    internal,
+    label_selectors,
+    names,
+    object_meta,
+    values,
+)
+from aio_apiserver.registry.validation.field import FieldError
 
 _ONLY_STEPWISE = "only allowed for updateStrategy 'RollingUpdate'"
 _RETENTIONS = ("Retain", "Delete")

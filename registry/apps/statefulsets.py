@@ -1,14 +1,14 @@
 """Stateful sets: pods with names and volumes of their own."""
 
-from registry import objects
-from registry.apps import statefulset_validation
-from registry.core import pod_spec, pod_warnings, replicated
-from registry.core.pod_makers import PodMakerStrategy
-from registry.kind import Kind, Scale
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import field, names, resource_names, status_counts
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.apps import statefulset_validation
+from aio_apiserver.registry.core import pod_spec, pod_warnings, replicated
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import field, names, resource_names, status_counts
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _STEPS = "spec.updateStrategy.rollingUpdate"

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from registry.audit.levels import Level
+from aio_apiserver.registry.audit.levels import Level
 
 
 class Annotate(Protocol):

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from registry.audit.trail import Event
-from registry.quoting import quote
+from aio_apiserver.registry.audit.trail import Event
+from aio_apiserver.registry.quoting import quote
 
 
 def in_json(event: Event) -> bytes:

@@ -6,11 +6,11 @@ Pure. Must hold: a policy that is read makes sense; mistakes are told in kube-ap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.access.authorizer import joined
-from registry.audit.levels import LEVELS, STAGES, Level
-from registry.audit.policy import GroupResources, Policy, Recording, Rule
-from registry.validation import field, names
-from registry.validation.field import FieldError
+from aio_apiserver.registry.access.authorizer import joined
+from aio_apiserver.registry.audit.levels import LEVELS, STAGES, Level
+from aio_apiserver.registry.audit.policy import GroupResources, Policy, Recording, Rule
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
 
 Written = Mapping[str, Any]
 

@@ -14,13 +14,13 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
-from registry.access.impersonation import Impersonated
-from registry.access.users import UserInfo
-from registry.audit.levels import Level, Stage
-from registry.audit.policy import Recording
-from registry.quoting import quote
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry.access.impersonation import Impersonated
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.audit.levels import Level, Stage
+from aio_apiserver.registry.audit.policy import Recording
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

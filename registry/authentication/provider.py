@@ -3,15 +3,15 @@
 from collections.abc import Collection, Mapping
 from functools import partial
 
-from registry import errors
-from registry.access.authentication import BadToken, Tokens
-from registry.access.users import ANONYMOUS, UserInfo
-from registry.generic.provider import KindsProvider
-from registry.generic.reviews import ReviewREST, review
-from registry.generic.store import Store
-from registry.rest import Environment, Request, RESTStorage, timestamp
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.authentication import BadToken, Tokens
+from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.reviews import ReviewREST, review
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.rest import Environment, Request, RESTStorage, timestamp
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authentication.k8s.io"
 

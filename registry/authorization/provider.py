@@ -4,19 +4,19 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from registry import errors
-from registry.access import reviewed
-from registry.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
-from registry.access.users import UserInfo
-from registry.authorization import validation
-from registry.generic.provider import KindsProvider
-from registry.generic.reviews import ReviewREST, review
-from registry.generic.store import Store
-from registry.names import GroupKind
-from registry.rest import Environment, Request, RESTStorage
-from registry.validation.errors import invalid_of
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access import reviewed
+from aio_apiserver.registry.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.authorization import validation
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.reviews import ReviewREST, review
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.rest import Environment, Request, RESTStorage
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authorization.k8s.io"
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.validation import field, label_selectors
-from registry.validation.field import FieldError
-from registry.validation.internal import form
-from registry.validation.names import check_qualified_name
-from storage.stored_object import Object
+from aio_apiserver.registry.validation import field, label_selectors
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.internal import form
+from aio_apiserver.registry.validation.names import check_qualified_name
+from aio_apiserver.storage.stored_object import Object
 
 _BOTH = "cannot be specified in combination with resourceAttributes"
 _NEITHER = "exactly one of nonResourceAttributes or resourceAttributes must be specified"

@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
-from registry import objects
-from registry.autoscaling import metrics
-from registry.kind import Conversion
-from registry.schema import DecodeError, builtin
-from registry.validation import internal
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.autoscaling import metrics
+from aio_apiserver.registry.kind import Conversion
+from aio_apiserver.registry.schema import DecodeError, builtin
+from aio_apiserver.registry.validation import internal
+from aio_apiserver.storage.stored_object import Object
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
 _METRICS = _PREFIX + "metrics"

@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from registry import objects
-from registry.autoscaling import conversion
-from registry.deferred import Deferred
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.autoscaling import conversion
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.autoscaling import hpa_validation
+    from aio_apiserver.registry.autoscaling import hpa_validation
 else:
-    hpa_validation = Deferred("registry.autoscaling.hpa_validation")
+    hpa_validation = Deferred("aio_apiserver.registry.autoscaling.hpa_validation")
 
 _SCALE_UP = {
     "stabilizationWindowSeconds": 0,

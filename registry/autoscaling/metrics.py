@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from registry.schema import quantity
-from storage.stored_object import Object
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.storage.stored_object import Object
 
 _SOURCES = ("object", "pods", "resource", "containerResource", "external")
 _REFERENCE = ("kind", "name", "apiVersion")

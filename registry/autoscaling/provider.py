@@ -1,7 +1,7 @@
 """The autoscaling group: its kinds."""
 
-from registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
-from registry.generic.provider import KindsProvider
+from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
+from aio_apiserver.registry.generic.provider import KindsProvider
 
 GROUP = "autoscaling"
 

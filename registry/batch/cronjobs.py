@@ -3,20 +3,20 @@
 import re
 from typing import TYPE_CHECKING
 
-from registry.batch import jobs, schedules, time_zones
-from registry.core import pod_spec, pod_warnings
-from registry.core.pod_makers import PodMakerStrategy
-from registry.deferred import Deferred
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import field, internal, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.batch import jobs, schedules, time_zones
+from aio_apiserver.registry.core import pod_spec, pod_warnings
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.batch import job_validation
+    from aio_apiserver.registry.batch import job_validation
 else:
-    job_validation = Deferred("registry.batch.job_validation")
+    job_validation = Deferred("aio_apiserver.registry.batch.job_validation")
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _NAME_LIMIT = 52

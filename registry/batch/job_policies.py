@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.batch import indexes
-from registry.gotext import quoted
-from registry.validation import field, internal, names, values
-from registry.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.batch import indexes
+from aio_apiserver.registry.gotext import quoted
+from aio_apiserver.registry.validation import field, internal, names, values
+from aio_apiserver.registry.validation.field import ErrorType, FieldError
 
 Spec = Mapping[str, Any]
 

@@ -6,11 +6,11 @@ Pure. Must hold: both specs are in canonical form.
 from collections.abc import Mapping
 from typing import Any
 
-from registry.batch import job_validation
-from registry.conditions import is_true
-from registry.validation import field, internal
-from registry.validation.field import FieldError
-from registry.validation.object_meta import IMMUTABLE
+from aio_apiserver.registry.batch import job_validation
+from aio_apiserver.registry.conditions import is_true
+from aio_apiserver.registry.validation import field, internal
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.object_meta import IMMUTABLE
 
 Job = Mapping[str, Any]
 

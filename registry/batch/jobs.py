@@ -3,24 +3,24 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from registry import objects
-from registry.core import pod_spec, pod_warnings
-from registry.core.pod_makers import PodMakerStrategy
-from registry.deferred import Deferred
-from registry.fields import count
-from registry.kind import Kind
-from registry.options import DeleteOptions
-from registry.strategy import GarbageCollection, StatusStrategy, StrategyContext
-from registry.validation import field, internal, label_selectors, names, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import pod_spec, pod_warnings
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.fields import count
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.strategy import GarbageCollection, StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, label_selectors, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.batch import job_status, job_updates, job_validation
+    from aio_apiserver.registry.batch import job_status, job_updates, job_validation
 else:
-    job_status = Deferred("registry.batch.job_status")
-    job_updates = Deferred("registry.batch.job_updates")
-    job_validation = Deferred("registry.batch.job_validation")
+    job_status = Deferred("aio_apiserver.registry.batch.job_status")
+    job_updates = Deferred("aio_apiserver.registry.batch.job_updates")
+    job_validation = Deferred("aio_apiserver.registry.batch.job_validation")
 
 _JOB_NAME, _UID = "job-name", "controller-uid"
 _JOB_NAME_LABEL, _UID_LABEL = "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid"

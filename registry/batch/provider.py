@@ -1,8 +1,8 @@
 """The batch group: its kinds."""
 
-from registry.batch.cronjobs import CRONJOBS
-from registry.batch.jobs import JOBS
-from registry.generic.provider import KindsProvider
+from aio_apiserver.registry.batch.cronjobs import CRONJOBS
+from aio_apiserver.registry.batch.jobs import JOBS
+from aio_apiserver.registry.generic.provider import KindsProvider
 
 GROUP = "batch"
 

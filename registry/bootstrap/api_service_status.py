@@ -8,17 +8,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
-from registry import objects
-from registry.apiregistration import registrations
-from registry.apiregistration.registrations import AVAILABLE, Registration
-from registry.apiregistration.resolving import SERVICE_NAME
-from registry.bootstrap import conditions
-from registry.bootstrap.api_services import APISERVICES
-from registry.bootstrap.own_client import OwnClient, Place
-from registry.errors import NotFound
-from registry.quoting import quote
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.apiregistration import registrations
+from aio_apiserver.registry.apiregistration.registrations import AVAILABLE, Registration
+from aio_apiserver.registry.apiregistration.resolving import SERVICE_NAME
+from aio_apiserver.registry.bootstrap import conditions
+from aio_apiserver.registry.bootstrap.api_services import APISERVICES
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.errors import NotFound
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 SERVICES = Place("", "v1", "services")
 ENDPOINTSLICES = Place("discovery.k8s.io", "v1", "endpointslices")

@@ -9,9 +9,9 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from registry.bootstrap.own_client import OwnClient, Place
-from registry.enablement import Enablement
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.enablement import Enablement
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")
 DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")

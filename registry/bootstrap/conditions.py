@@ -1,8 +1,8 @@
 """Conditions: setting one in a status, as the server's own loops do it."""
 
-from registry import conditions
-from registry.rest import timestamp
-from storage.stored_object import Object
+from aio_apiserver.registry import conditions
+from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.storage.stored_object import Object
 
 
 def wanted_status(obj: Object, wanted: Object, *, now: float) -> Object | None:

@@ -7,9 +7,9 @@ nobody has touched them.
 from collections.abc import Sequence
 from functools import partial
 
-from registry.bootstrap import flow_control_objects
-from registry.bootstrap.own_client import OwnClient, Place
-from storage.stored_object import Object
+from aio_apiserver.registry.bootstrap import flow_control_objects
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.stored_object import Object
 
 FLOWSCHEMAS = Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
 PRIORITY_LEVELS = Place("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations")

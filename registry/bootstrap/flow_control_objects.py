@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 
 MANDATORY = frozenset({"exempt", "catch-all"})
 """Schemas and levels of these names are kept as they are here, whatever anybody writes."""

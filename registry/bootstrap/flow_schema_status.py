@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from registry import objects
-from registry.bootstrap import conditions
-from registry.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
-from registry.bootstrap.own_client import OwnClient
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.bootstrap import conditions
+from aio_apiserver.registry.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
+from aio_apiserver.registry.bootstrap.own_client import OwnClient
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 _STATUS = FLOWSCHEMAS._replace(path="flowschemas/status")
 _DANGLING = "Dangling"

@@ -12,11 +12,11 @@ from ipaddress import ip_address
 
 from msgspec import Struct
 
-from registry import errors
-from registry.bootstrap.own_client import OwnClient, Place
-from storage.errors import KeyNotFound
-from storage.interface import ListOptions, Resource, Storage, Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.errors import KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """The namespaces that are always there."""
 
-from registry.admission.namespace_lifecycle import IMMORTAL
-from registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.admission.namespace_lifecycle import IMMORTAL
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 
 _PLACE = Place("", "v1", "namespaces")
 _OF_NODES = "kube-node-lease"

@@ -7,15 +7,15 @@ there already and right is not written; two servers that begin at once end with 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from registry import errors
-from registry.access.users import MASTERS, UserInfo, authenticated
-from registry.assembly import Groups
-from registry.generic.provider import resource_of
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Foundation, Request, Updated, UpdatedObject
-from registry.view import typed
-from storage.interface import ListOptions, Storage
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.registry.assembly import Groups
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.rest import Foundation, Request, Updated, UpdatedObject
+from aio_apiserver.registry.view import typed
+from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 FIELD_MANAGER = "kube-apiserver"
 _USER = authenticated(UserInfo(name="system:apiserver", groups=(MASTERS,)))

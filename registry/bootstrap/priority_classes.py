@@ -1,6 +1,6 @@
 """The priority classes of a cluster's own parts."""
 
-from registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 
 _PLACE = Place("scheduling.k8s.io", "v1", "priorityclasses")
 _CLASSES = (

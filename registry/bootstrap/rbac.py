@@ -16,12 +16,12 @@ import msgspec
 import orjson
 from msgspec import Raw
 
-from registry import objects
-from registry.access.rbac_rules import compiled
-from registry.bootstrap.own_client import OwnClient, Place
-from registry.rbac import coverage
-from registry.rbac.validation import GROUP, default_binding
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.access.rbac_rules import compiled
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.rbac import coverage
+from aio_apiserver.registry.rbac.validation import GROUP, default_binding
+from aio_apiserver.storage.stored_object import Object
 
 _AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from functools import partial
 
-from registry.bootstrap import conditions
-from registry.bootstrap.own_client import OwnClient, Place
-from registry.conditions import find
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry.bootstrap import conditions
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.conditions import find
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 _PLACE = Place("networking.k8s.io", "v1", "servicecidrs")
 _STATUS = _PLACE._replace(path="servicecidrs/status")

@@ -3,9 +3,9 @@
 from datetime import UTC, date, datetime
 from functools import partial
 
-from registry.bootstrap.own_client import OwnClient, Place
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 _PLACE = Place("", "v1", "configmaps")
 _NAMESPACE = "kube-system"

@@ -8,9 +8,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
-from registry.apiregistration.registrations import Registrations
-from registry.assembly import Groups
-from registry.bootstrap import (
+from aio_apiserver.registry.apiregistration.registrations import Registrations
+from aio_apiserver.registry.assembly import Groups
+from aio_apiserver.registry.bootstrap import (
     api_service_status,
     api_services,
     authentication_trust,
@@ -24,16 +24,16 @@ from registry.bootstrap import (
     service_repair,
     token_tracking,
 )
-from registry.bootstrap.kubernetes_service import Advertised, KubernetesService
-from registry.bootstrap.own_client import OwnClient
-from registry.core.allocation import repair
-from registry.errors import StatusError
-from registry.fairness.fairness import Fairness
-from registry.generic.following import Following
-from registry.rest import Foundation
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.tasks import Tasks
+from aio_apiserver.registry.bootstrap.kubernetes_service import Advertised, KubernetesService
+from aio_apiserver.registry.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.core.allocation import repair
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.fairness.fairness import Fairness
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -9,12 +9,12 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from registry.cel import types
-from registry.cel.admission_types import NAMESPACE, REQUEST, REQUEST_OBJECTS, VARIABLES, WithPatches
-from registry.cel.environment import Environment, Program
-from registry.cel.libraries import BASE, authorization, json_patches
-from registry.cel.syntax import Issue
-from registry.cel.types import Type
+from aio_apiserver.registry.cel import types
+from aio_apiserver.registry.cel.admission_types import NAMESPACE, REQUEST, REQUEST_OBJECTS, VARIABLES, WithPatches
+from aio_apiserver.registry.cel.environment import Environment, Program
+from aio_apiserver.registry.cel.libraries import BASE, authorization, json_patches
+from aio_apiserver.registry.cel.syntax import Issue
+from aio_apiserver.registry.cel.types import Type
 
 OBJECT, OLD_OBJECT, PARAMS, REQUEST_NAME = "object", "oldObject", "params", "request"
 NAMESPACE_OBJECT, AUTHORIZER, REQUEST_RESOURCE = "namespaceObject", "authorizer", "authorizer.requestResource"

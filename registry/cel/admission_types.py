@@ -5,8 +5,8 @@ Pure: names and types only. Must hold: the fields are kube-apiserver's; what is 
 
 from collections.abc import Iterator, Mapping
 
-from registry.cel import types
-from registry.cel.types import Kind, Type
+from aio_apiserver.registry.cel import types
+from aio_apiserver.registry.cel.types import Kind, Type
 
 REQUEST = types.object_named("kubernetes.AdmissionRequest")
 NAMESPACE = types.object_named("kubernetes.Namespace")

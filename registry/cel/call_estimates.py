@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.cel.costs import CHECK, COMPARISONS, LIST_COST, REGEX, SELECTOR_REQUIREMENT, TRAVERSAL
-from registry.cel.sizes import HUGE, NOTHING, ONE, UNKNOWN, Range, exactly
-from registry.cel.types import Kind, Type
+from aio_apiserver.registry.cel.costs import CHECK, COMPARISONS, LIST_COST, REGEX, SELECTOR_REQUIREMENT, TRAVERSAL
+from aio_apiserver.registry.cel.sizes import HUGE, NOTHING, ONE, UNKNOWN, Range, exactly
+from aio_apiserver.registry.cel.types import Kind, Type
 
 _NAME_FORMAT_PATTERN = 128
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from msgspec import Struct, field
 
-from registry.cel import types
-from registry.cel.syntax import (
+from aio_apiserver.registry.cel import types
+from aio_apiserver.registry.cel.syntax import (
     Call,
     Comprehension,
     Entry,
@@ -24,8 +24,8 @@ from registry.cel.syntax import (
     Tree,
     complain,
 )
-from registry.cel.types import Function, Kind, Overload, Type
-from registry.cel.unification import Bindings, most_general
+from aio_apiserver.registry.cel.types import Function, Kind, Overload, Type
+from aio_apiserver.registry.cel.unification import Bindings, most_general
 
 OPTIONAL_SELECT = "_?._"
 

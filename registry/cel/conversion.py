@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from registry.cel import names, times
-from registry.cel.schema_types import Schema, with_type_and_metadata
-from registry.cel.values import SECOND, Duration, EvaluationError, UnorderedList
+from aio_apiserver.registry.cel import names, times
+from aio_apiserver.registry.cel.schema_types import Schema, with_type_and_metadata
+from aio_apiserver.registry.cel.values import SECOND, Duration, EvaluationError, UnorderedList
 
 Convert = Callable[[Any], Any]
 

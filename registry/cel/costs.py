@@ -6,7 +6,7 @@ Pure. Must hold: a call costs the same whether it succeeds or fails, as far as i
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.cel.values import share, size_of
+from aio_apiserver.registry.cel.values import share, size_of
 
 TRAVERSAL = 0.1
 """Of each character that is looked at."""

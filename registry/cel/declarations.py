@@ -5,7 +5,7 @@ Comparisons take any two kinds of numbers. The order of overloads is that in whi
 
 from collections.abc import Iterable, Mapping
 
-from registry.cel.types import Function, Overload, Type, overload
+from aio_apiserver.registry.cel.types import Function, Overload, Type, overload
 
 Table = Mapping[str, Iterable[tuple[str, str]]]
 """By name of the function: overloads by id, with their signatures."""

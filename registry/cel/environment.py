@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.cel import checker, instantiation, literals, standard, syntax
-from registry.cel.checker import Checked, Scope
-from registry.cel.declarations import STANDARD, merged
-from registry.cel.frames import Frame, Step
-from registry.cel.program import Compiler, Dispatch
-from registry.cel.types import Function, Type
+from aio_apiserver.registry.cel import checker, instantiation, literals, standard, syntax
+from aio_apiserver.registry.cel.checker import Checked, Scope
+from aio_apiserver.registry.cel.declarations import STANDARD, merged
+from aio_apiserver.registry.cel.frames import Frame, Step
+from aio_apiserver.registry.cel.program import Compiler, Dispatch
+from aio_apiserver.registry.cel.types import Function, Type
 
 CALL_LIMIT = 1_000_000
 """What one evaluation may cost."""

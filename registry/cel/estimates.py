@@ -6,12 +6,12 @@ Pure. Must hold: costs are those that kube-apiserver estimates, since they decid
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from registry.cel import call_estimates
-from registry.cel.call_estimates import Argument, Estimate
-from registry.cel.checker import Checked
-from registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
-from registry.cel.sizes import EMPTY_UNION, NOTHING, ONE, UNKNOWN, Range, exactly
-from registry.cel.syntax import (
+from aio_apiserver.registry.cel import call_estimates
+from aio_apiserver.registry.cel.call_estimates import Argument, Estimate
+from aio_apiserver.registry.cel.checker import Checked
+from aio_apiserver.registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
+from aio_apiserver.registry.cel.sizes import EMPTY_UNION, NOTHING, ONE, UNKNOWN, Range, exactly
+from aio_apiserver.registry.cel.syntax import (
     Call,
     Comprehension,
     Ident,
@@ -22,7 +22,7 @@ from registry.cel.syntax import (
     ObjectLiteral,
     Select,
 )
-from registry.cel.types import Kind, Type
+from aio_apiserver.registry.cel.types import Kind, Type
 
 Path = tuple[str, ...]
 """A variable, then names of fields, or ITEMS, KEYS, VALUES."""

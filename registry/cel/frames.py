@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry.cel.values import CostExceeded
+from aio_apiserver.registry.cel.values import CostExceeded
 
 CANCELLED = "operation cancelled: actual cost limit exceeded"
 

@@ -5,11 +5,11 @@ Must hold: what fails here has compiled; kube-apiserver tells it from what has n
 
 from collections.abc import Iterator
 
-from registry.cel.frames import Frame
-from registry.cel.program import Compiler
-from registry.cel.standard import pattern
-from registry.cel.syntax import Call, ListLiteral, Literal, MapLiteral, Node, parts
-from registry.cel.values import EvaluationError
+from aio_apiserver.registry.cel.frames import Frame
+from aio_apiserver.registry.cel.program import Compiler
+from aio_apiserver.registry.cel.standard import pattern
+from aio_apiserver.registry.cel.syntax import Call, ListLiteral, Literal, MapLiteral, Node, parts
+from aio_apiserver.registry.cel.values import EvaluationError
 
 _FINDERS = frozenset({"find", "findAll"})
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})

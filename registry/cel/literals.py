@@ -3,21 +3,12 @@ parts have to be of one type (but for what is to be formatted)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from registry.cel import times
-from registry.cel.checker import Checked
-from registry.cel.standard import pattern
-from registry.cel.syntax import (
-    Call,
-    ListLiteral,
-    Literal,
-    MapLiteral,
-    Node,
-    complain,
-    parts,
-    walk,
-)
-from registry.cel.types import Type
-from registry.cel.values import EvaluationError
+from aio_apiserver.registry.cel import times
+from aio_apiserver.registry.cel.checker import Checked
+from aio_apiserver.registry.cel.standard import pattern
+from aio_apiserver.registry.cel.syntax import Call, ListLiteral, Literal, MapLiteral, Node, complain, parts, walk
+from aio_apiserver.registry.cel.types import Type
+from aio_apiserver.registry.cel.values import EvaluationError
 
 
 def check(checked: Checked) -> None:

@@ -7,12 +7,12 @@ CostExceeded, whatever the variables are; a program keeps nothing between evalua
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.cel import costs, overloads
-from registry.cel.checker import OPTIONAL_SELECT, Checked
-from registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
-from registry.cel.frames import Frame, Step
-from registry.cel.steps import OPERATORS, OTHERWISE, constant, field, field_test, optional_field
-from registry.cel.syntax import (
+from aio_apiserver.registry.cel import costs, overloads
+from aio_apiserver.registry.cel.checker import OPTIONAL_SELECT, Checked
+from aio_apiserver.registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
+from aio_apiserver.registry.cel.frames import Frame, Step
+from aio_apiserver.registry.cel.steps import OPERATORS, OTHERWISE, constant, field, field_test, optional_field
+from aio_apiserver.registry.cel.syntax import (
     Call,
     Comprehension,
     Entry,
@@ -24,8 +24,8 @@ from registry.cel.syntax import (
     ObjectLiteral,
     Select,
 )
-from registry.cel.values import EvaluationError, TypeName, UInt, kind_of
-from registry.gotext import value_text
+from aio_apiserver.registry.cel.values import EvaluationError, TypeName, UInt, kind_of
+from aio_apiserver.registry.gotext import value_text
 
 _OPTIONAL_INDEX = "_[?_]"
 """It finds nothing in what has no elements."""

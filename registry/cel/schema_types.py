@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry.cel import names, types
-from registry.cel.estimates import ITEMS, KEYS, VALUES, Path
-from registry.cel.sizes import Range
-from registry.cel.types import Type
+from aio_apiserver.registry.cel import names, types
+from aio_apiserver.registry.cel.estimates import ITEMS, KEYS, VALUES, Path
+from aio_apiserver.registry.cel.sizes import Range
+from aio_apiserver.registry.cel.types import Type
 
 Schema = Mapping[str, Any]
 

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.cel import overloads, times
-from registry.cel.declarations import STANDARD
-from registry.cel.types import Kind, Overload
-from registry.cel.values import (
+from aio_apiserver.registry.cel import overloads, times
+from aio_apiserver.registry.cel.declarations import STANDARD
+from aio_apiserver.registry.cel.types import Kind, Overload
+from aio_apiserver.registry.cel.values import (
     MAX_INT,
     MAX_UINT,
     MIN_INT,
@@ -29,8 +29,8 @@ from registry.cel.values import (
     equal,
     kind_of,
 )
-from registry.gotext import float_text, value_text
-from registry.schema.validation import patterns
+from aio_apiserver.registry.gotext import float_text, value_text
+from aio_apiserver.registry.schema.validation import patterns
 
 Implementations = Mapping[str, Callable[..., Any]]
 """By id of the overload."""

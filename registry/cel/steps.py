@@ -6,9 +6,9 @@ Must hold: what one side of a logical operator cannot say, the other may decide.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry.cel import overloads
-from registry.cel.frames import Frame, Step
-from registry.cel.values import NONE, EvaluationError, Optional
+from aio_apiserver.registry.cel import overloads
+from aio_apiserver.registry.cel.frames import Frame, Step
+from aio_apiserver.registry.cel.values import NONE, EvaluationError, Optional
 
 
 def constant(value: Any) -> Step:

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.cel import long_chains
-from registry.cel.long_chains import Part
-from registry.cel.wire import Envelope
+from aio_apiserver.registry.cel import long_chains
+from aio_apiserver.registry.cel.long_chains import Part
+from aio_apiserver.registry.cel.wire import Envelope
 
 _MACROS = ("optional", "two-var-comprehensions", "lists")
 _BINDING_MACROS = (*_MACROS, "bindings")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from registry.cel.values import SECOND, Duration, EvaluationError, Timestamp
+from aio_apiserver.registry.cel.values import SECOND, Duration, EvaluationError, Timestamp
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)")
 _UNITS: Mapping[str, int] = {

@@ -5,7 +5,7 @@ Must hold: a failed attempt leaves the bindings as they were; a parameter never 
 
 from collections.abc import Sequence
 
-from registry.cel.types import DYN, Kind, Type
+from aio_apiserver.registry.cel.types import DYN, Kind, Type
 
 _NULLABLE = frozenset({Kind.OPAQUE, Kind.OBJECT, Kind.DURATION, Kind.TIMESTAMP})
 _COMPOSED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})

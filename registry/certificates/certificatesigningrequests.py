@@ -1,15 +1,15 @@
 """Certificate signing requests: somebody asks for a certificate, somebody approves, a signer signs."""
 
-from registry import objects
-from registry.certificates import request_validation
-from registry.certificates.request_validation import APPROVED, CONDITIONS, DENIED, conditions_of
-from registry.fields import text
-from registry.kind import Kind
-from registry.rest import timestamp
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.certificates import request_validation
+from aio_apiserver.registry.certificates.request_validation import APPROVED, CONDITIONS, DENIED, conditions_of
+from aio_apiserver.registry.fields import text
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class RequestStrategy(Strategy, frozen=True, kw_only=True):

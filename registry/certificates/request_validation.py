@@ -4,13 +4,13 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry import objects
-from registry.certificates import pem, signers
-from registry.quoting import quote
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.certificates import pem, signers
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"
 CONDITIONS = "status.conditions"

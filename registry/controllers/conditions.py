@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from registry.conditions import find, is_true
-from storage.stored_object import Object
+from aio_apiserver.registry.conditions import find, is_true
+from aio_apiserver.storage.stored_object import Object
 
 __all__ = ["find", "is_true", "put", "remove"]
 

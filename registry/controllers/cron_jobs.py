@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from registry.controllers import conditions
-from registry.controllers.cron import Schedule
-from registry.controllers.pods import controller_reference, seconds
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import conditions
+from aio_apiserver.registry.controllers.cron import Schedule
+from aio_apiserver.registry.controllers.pods import controller_reference, seconds
+from aio_apiserver.storage.stored_object import Object
 
 _SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 

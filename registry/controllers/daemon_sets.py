@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from registry import objects
-from registry.controllers import pods, revisions, scheduling
-from registry.controllers.rollouts import scaled
-from registry.core.pod_conditions import is_ready
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.controllers import pods, revisions, scheduling
+from aio_apiserver.registry.controllers.rollouts import scaled
+from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.storage.stored_object import Object
 
 _TOLERATED = (
     ("node.kubernetes.io/not-ready", "NoExecute"),

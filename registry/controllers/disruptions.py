@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from registry import objects
-from registry.controllers import conditions, pods
-from registry.controllers.rollouts import scaled
-from registry.core.pod_conditions import is_ready
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.controllers import conditions, pods
+from aio_apiserver.registry.controllers.rollouts import scaled
+from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.storage.stored_object import Object
 
 _SOON_SECONDS = 120.0
 """How long a pod that was evicted counts as about to go."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
-from registry.controllers.pods import is_ending, is_finished
-from registry.core.pod_conditions import is_ready
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers.pods import is_ending, is_finished
+from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.storage.stored_object import Object
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"

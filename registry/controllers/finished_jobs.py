@@ -1,8 +1,8 @@
 """How long a finished job is kept. Pure."""
 
-from registry.controllers import conditions
-from registry.controllers.pods import is_ending, seconds
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import conditions
+from aio_apiserver.registry.controllers.pods import is_ending, seconds
+from aio_apiserver.storage.stored_object import Object
 
 
 def seconds_left(job: Object, *, now: float) -> float | None:

@@ -6,8 +6,8 @@ has failed once and for all stays failed.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from registry.controllers import indexes, job_policies, pods
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import indexes, job_policies, pods
+from aio_apiserver.storage.stored_object import Object
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 _FAILURES = "batch.kubernetes.io/job-index-failure-count"

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.controllers import pods
-from registry.controllers.indexes import parse
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import pods
+from aio_apiserver.registry.controllers.indexes import parse
+from aio_apiserver.storage.stored_object import Object
 
 
 class Match(Struct, frozen=True):

@@ -6,9 +6,9 @@ left.
 
 from typing import Any
 
-from registry.controllers import conditions, indexes, job_indexes, jobs
-from registry.core.pod_conditions import is_ready
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import conditions, indexes, job_indexes, jobs
+from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.storage.stored_object import Object
 
 
 def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int) -> Object:

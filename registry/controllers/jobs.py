@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from registry.controllers import conditions, indexes, job_indexes, job_policies, pods
-from registry.controllers.job_indexes import INDEX, index_of
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import conditions, indexes, job_indexes, job_policies, pods
+from aio_apiserver.registry.controllers.job_indexes import INDEX, index_of
+from aio_apiserver.storage.stored_object import Object
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 _BACKOFF_SECONDS = 10.0

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 
 _FINE = {
     "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
-from storage.stored_object import Object
+from aio_apiserver.registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.storage.stored_object import Object
 
 Reference = Mapping[str, Any]
 Change = Callable[[Object], bool]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 
 _LISTS = (("initContainers", "initContainerStatuses"), ("containers", "containerStatuses"))
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from registry.controllers import pods
-from registry.core.pod_conditions import is_ready, put
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import pods
+from aio_apiserver.registry.core.pod_conditions import is_ready, put
+from aio_apiserver.storage.stored_object import Object
 
 MOST_FINISHED = 12_500
 """kube-controller-manager's --terminated-pod-gc-threshold."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import durations
-from registry.core import pod_conditions
-from storage.stored_object import Object
+from aio_apiserver.registry import durations
+from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.storage.stored_object import Object
 
 PREFIX = "simulate.aio-apiserver/"
 _ENDS = ("Succeeded", "Failed")

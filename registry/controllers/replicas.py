@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from registry.controllers import conditions, pods
-from registry.controllers.rollouts import replicas
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import conditions, pods
+from aio_apiserver.registry.controllers.rollouts import replicas
+from aio_apiserver.storage.stored_object import Object
 
 
 def status(owner: Object, active: Sequence[Object], ending: int, *, now: float) -> Object:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from registry.controllers.pods import controller_reference
-from registry.controllers.rollouts import template_hash
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers.pods import controller_reference
+from aio_apiserver.registry.controllers.rollouts import template_hash
+from aio_apiserver.storage.stored_object import Object
 
 LABEL = "controller-revision-hash"
 

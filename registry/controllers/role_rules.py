@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from registry.validation.label_selectors import selects
-from storage.stored_object import Object
+from aio_apiserver.registry.validation.label_selectors import selects
+from aio_apiserver.storage.stored_object import Object
 
 
 def gathered(role: Object, every: Iterable[Object]) -> list[Object]:

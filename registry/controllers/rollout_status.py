@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from registry.controllers import conditions
-from registry.controllers.pods import seconds
-from registry.controllers.rollouts import max_unavailable, replicas, reported, total
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import conditions
+from aio_apiserver.registry.controllers.pods import seconds
+from aio_apiserver.registry.controllers.rollouts import max_unavailable, replicas, reported, total
+from aio_apiserver.storage.stored_object import Object
 
 _NO_DEADLINE = 2**31 - 1
 _AVAILABLE = "NewReplicaSetAvailable"

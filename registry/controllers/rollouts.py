@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from registry import objects
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.storage.stored_object import Object
 
 HASH = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"

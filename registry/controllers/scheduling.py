@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from registry.core.pod_resources import aggregate
-from registry.quota import amounts
-from storage.stored_object import Object
+from aio_apiserver.registry.core.pod_resources import aggregate
+from aio_apiserver.registry.quota import amounts
+from aio_apiserver.storage.stored_object import Object
 
 _HARD_EFFECTS = ("NoSchedule", "NoExecute")
 _UNSCHEDULABLE = "node.kubernetes.io/unschedulable"

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from registry import objects
-from registry.controllers import pods, revisions
-from registry.controllers.rollouts import replicas, scaled
-from registry.core.pod_conditions import is_ready
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.controllers import pods, revisions
+from aio_apiserver.registry.controllers.rollouts import replicas, scaled
+from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.storage.stored_object import Object
 
 _NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL = "apps.kubernetes.io/pod-index"

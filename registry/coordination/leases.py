@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _STRATEGIES = ("OldestEmulationVersion",)
 _COORDINATED = ("strategy", "preferredHolder")

@@ -2,20 +2,20 @@
 
 from msgspec.structs import replace
 
-from registry import errors, preparation, rest
-from registry.admission.interface import Operation
-from registry.core import pod_conditions
-from registry.errors import StatusError
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.names import GroupResource, GroupVersionKind
-from registry.options import CreateOptions
-from registry.quoting import quote
-from registry.rest import Request
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from storage.interface import Preconditions, Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors, preparation, rest
+from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.interface import Preconditions, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 BINDING = GroupVersionKind("", "v1", "Binding")
 BINDINGS = Kind(group="", plural="bindings", kind="Binding", verbs=("create",))

@@ -8,15 +8,15 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
-from registry import errors
-from registry.core.namespaces import NAMESPACES
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.names import GroupResource, GroupVersionKind
-from registry.rest import Environment, Request
-from storage.errors import StorageError
-from storage.interface import ListOptions, ListResult, Storage
-from storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
 
 COMPONENTSTATUSES = Kind(
     group="",

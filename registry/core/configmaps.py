@@ -1,11 +1,11 @@
 """Config maps: text and bytes by key."""
 
-from registry.core import data
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core import data
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class ConfigMapStrategy(Strategy, frozen=True, kw_only=True):

@@ -7,14 +7,14 @@ conversions; whatever is there and is not "false" or "0" is true.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.errors import BadRequest
-from registry.locations import Query
-from registry.quoting import quote
-from registry.schema import times
-from registry.schema.errors import DecodeError
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.locations import Query
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import times
+from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _INT64 = range(-(2**63), 2**63)
 _PORTS = range(2**16)

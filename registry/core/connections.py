@@ -5,15 +5,15 @@ Must hold: admission sees the options of every one, before anything is looked up
 
 from msgspec.structs import replace
 
-from registry import errors, objects
-from registry.access import authorizer as access
-from registry.admission.interface import Operation
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.names import GroupVersionKind
-from registry.options import CreateOptions
-from registry.rest import Environment, Request
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.access import authorizer as access
+from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.storage.stored_object import Object
 
 UPGRADEABLE = frozenset({"create", "get"})
 ALL = frozenset({"create", "delete", "get", "patch", "update", ""})

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from registry.validation import field
-from registry.validation.field import FieldError
-from registry.validation.names import CONFIG_KEY
-from storage.stored_object import Object
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import CONFIG_KEY
+from aio_apiserver.storage.stored_object import Object
 
 LIMIT = 1024 * 1024
 """Bytes of all values together."""

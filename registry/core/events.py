@@ -7,12 +7,12 @@ change but the series. Events that say when they happened (`eventTime`) are of t
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.fields import first, text
-from registry.kind import Kind
-from registry.strategy import GarbageCollection, Strategy, StrategyContext
-from registry.validation import field, internal, names, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.fields import first, text
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import GarbageCollection, Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Normal", "Warning")
 _ELSEWHERE = "does not match event.namespace"

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from registry import objects
-from registry.core.nodes import NODES
-from registry.errors import StatusError
-from registry.generic.interpret import Operation, interpreted
-from registry.generic.provider import resource_of
-from registry.names import GroupResource
-from registry.rest import Environment
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.rest import Environment
+from aio_apiserver.storage.stored_object import Object
 
 
 class Kubelet(Struct, frozen=True):

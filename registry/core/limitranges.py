@@ -8,15 +8,15 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from registry import objects
-from registry.kind import Kind
-from registry.quota.amounts import parsed
-from registry.schema import quantity
-from registry.schema.quantity import Quantity
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import counted_amounts, field, names, resource_names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quota.amounts import parsed
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.schema.quantity import Quantity
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import counted_amounts, field, names, resource_names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _POD, _CONTAINER, _CLAIM = "Pod", "Container", "PersistentVolumeClaim"
 _TYPES = frozenset({_POD, _CONTAINER, _CLAIM})

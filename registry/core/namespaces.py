@@ -4,13 +4,13 @@ The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize c
 is in namespaces_deletion.py.
 """
 
-from registry import objects
-from registry.fields import text
-from registry.kind import ALL_VERBS, Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, names, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.fields import text
+from aio_apiserver.registry.kind import ALL_VERBS, Kind
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINALIZER = "kubernetes"

@@ -6,15 +6,15 @@ from typing import Any
 
 import orjson
 
-from registry import json_errors
-from registry.fields import flag
-from registry.kind import Kind
-from registry.quoting import quote
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import addresses, field, internal, names, resource_names, taints
-from registry.validation.field import FieldError
-from registry.validation.names import CONFIG_KEY
-from storage.stored_object import Object
+from aio_apiserver.registry import json_errors
+from aio_apiserver.registry.fields import flag
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import addresses, field, internal, names, resource_names, taints
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import CONFIG_KEY
+from aio_apiserver.storage.stored_object import Object
 
 _TAINTS_ANNOTATION = "scheduler.alpha.kubernetes.io/taints"
 _AVOID_PODS_ANNOTATION = "scheduler.alpha.kubernetes.io/preferAvoidPods"

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry import objects
-from registry.core import volume_specs
-from registry.core.pods_validation import claims
-from registry.kind import Kind
-from registry.schema import quantity
-from registry.storageclasses.storageclasses import CLASS_ANNOTATION
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import differences, field, internal, names, object_meta, resource_names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import volume_specs
+from aio_apiserver.registry.core.pods_validation import claims
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.storageclasses.storageclasses import CLASS_ANNOTATION
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import differences, field, internal, names, object_meta, resource_names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 BOUND = "Bound"
 _ATTRIBUTES_CLASS = "volumeAttributesClassName"

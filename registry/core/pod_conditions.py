@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry import conditions
-from storage.stored_object import Object
+from aio_apiserver.registry import conditions
+from aio_apiserver.storage.stored_object import Object
 
 
 def put(status: Object, condition: Mapping[str, Any], *, now: str) -> None:

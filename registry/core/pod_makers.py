@@ -1,8 +1,8 @@
 """Kinds that make pods of a template: what belongs to features that are off is dropped from it on its way in."""
 
-from registry.core import pod_spec
-from registry.strategy import Strategy, StrategyContext
-from storage.stored_object import Object
+from aio_apiserver.registry.core import pod_spec
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
 
 
 class PodMakerStrategy(Strategy, frozen=True, kw_only=True):

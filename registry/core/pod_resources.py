@@ -7,9 +7,9 @@ restarts (a sidecar) runs beside all that come after it.
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
-from registry.schema import quantity
-from registry.schema.quantity import Format, Quantity
-from storage.stored_object import Object
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.schema.quantity import Format, Quantity
+from aio_apiserver.storage.stored_object import Object
 
 _NANO = -9
 _COMPUTE = ("cpu", "memory")

@@ -7,8 +7,8 @@ Go struct always has is there. What is true of pods alone is in pods.py.
 from collections.abc import Iterator
 from typing import Any
 
-from registry.core import images
-from storage.stored_object import Object
+from aio_apiserver.registry.core import images
+from aio_apiserver.storage.stored_object import Object
 
 _OF_INIT_CONTAINERS = frozenset(
     f"pod.{stage}.kubernetes.io/init-container{what}" for stage in ("alpha", "beta") for what in ("s", "-statuses")

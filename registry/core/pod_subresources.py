@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from registry.core import pods_ephemeralcontainers, pods_resize
-from registry.core.bindings import BINDINGS, BindingREST
-from registry.core.nodes import NODES
-from registry.core.pods import PODS
-from registry.core.pods_log import LogREST
-from registry.core.pods_streams import StreamREST
-from registry.core.proxies import NodeProxyREST, PodProxyREST, ServiceProxyREST
-from registry.core.services import SERVICES
-from registry.generic.status import SubresourceREST
-from registry.generic.store import Store
-from registry.policy.evictions import EvictionREST
-from registry.rest import Environment, RESTStorage
+from aio_apiserver.registry.core import pods_ephemeralcontainers, pods_resize
+from aio_apiserver.registry.core.bindings import BINDINGS, BindingREST
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.core.pods_log import LogREST
+from aio_apiserver.registry.core.pods_streams import StreamREST
+from aio_apiserver.registry.core.proxies import NodeProxyREST, PodProxyREST, ServiceProxyREST
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.generic.status import SubresourceREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.policy.evictions import EvictionREST
+from aio_apiserver.registry.rest import Environment, RESTStorage
 
 
 def paths(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, RESTStorage]:

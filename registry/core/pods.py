@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 
-from registry import objects
-from registry.core import app_armor, pod_resources, pod_spec, pod_warnings
-from registry.core.pods_status import PodStatusStrategy
-from registry.core.pods_validation import allowances, options, pod, updates
-from registry.fields import first_of, flag, nothing, text
-from registry.kind import Kind
-from registry.options import DeleteOptions
-from registry.strategy import Strategy, StrategyContext
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import app_armor, pod_resources, pod_spec, pod_warnings
+from aio_apiserver.registry.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.core.pods_validation import allowances, options, pod, updates
+from aio_apiserver.registry.fields import first_of, flag, nothing, text
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _TERMINAL_PHASES = frozenset({"Failed", "Succeeded"})
 _GATED = {

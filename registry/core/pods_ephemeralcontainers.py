@@ -1,10 +1,10 @@
 """pods/ephemeralcontainers: containers that somebody adds to a pod that runs, to look inside."""
 
-from registry.core.pods import PodStrategy
-from registry.core.pods_validation import ephemeral_containers
-from registry.strategy import StrategyContext, keep_metadata
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core.pods import PodStrategy
+from aio_apiserver.registry.core.pods_validation import ephemeral_containers
+from aio_apiserver.registry.strategy import StrategyContext, keep_metadata
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _MEMBER = "ephemeralContainers"
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
-from registry.core import connect_options, connections
-from registry.core.connections import Connection
-from registry.core.kubelets import Kubelets
-from registry.generic.store import Store
-from registry.locations import Call, Location, Passage
-from registry.names import GroupKind
-from registry.rest import Environment, Request
-from registry.validation.errors import invalid_of
-from storage.stored_object import Object
+from aio_apiserver.registry.core import connect_options, connections
+from aio_apiserver.registry.core.connections import Connection
+from aio_apiserver.registry.core.kubelets import Kubelets
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.locations import Call, Location, Passage
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.storage.stored_object import Object
 
 _OPTIONS = "PodLogOptions"
 _FLAGS = ("follow", "previous", "timestamps")

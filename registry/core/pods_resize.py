@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from registry.core.pods import PodStrategy
-from registry.core.pods_validation import resizing
-from registry.strategy import StrategyContext, keep_metadata
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core.pods import PodStrategy
+from aio_apiserver.registry.core.pods_validation import resizing
+from aio_apiserver.registry.strategy import StrategyContext, keep_metadata
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _CONTAINERS = ("containers", "initContainers")
 _MEMBERS = ("resources", "resizePolicy")

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from typing import Any
 
-from registry.core.pods_validation import allowances, status
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import addresses
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core.pods_validation import allowances, status
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import addresses
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _OF_OTHERS = ("ownerReferences", "deletionTimestamp")
 """Metadata that a kubelet has no say in, whatever it sends."""

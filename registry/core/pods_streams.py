@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
-from registry import errors
-from registry.core import connect_options, connections
-from registry.core.connections import UPGRADEABLE, Connection
-from registry.core.kubelets import Kubelets
-from registry.generic.store import Store
-from registry.locations import Call, Location, Passage
-from registry.rest import Environment, Request
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.core import connect_options, connections
+from aio_apiserver.registry.core.connections import UPGRADEABLE, Connection
+from aio_apiserver.registry.core.kubelets import Kubelets
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.locations import Call, Location, Passage
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.storage.stored_object import Object
 
 _FLAGS = (("stdin", "input"), ("stdout", "output"), ("stderr", "error"), ("tty", "tty"))
 """What is connected, and how a kubelet is told."""

@@ -1,12 +1,12 @@
 """Pod templates: a template of pods by itself."""
 
-from registry.core import pod_spec, pod_warnings
-from registry.core.pod_makers import PodMakerStrategy
-from registry.core.pods_validation import templates
-from registry.kind import Kind
-from registry.strategy import StrategyContext
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core import pod_spec, pod_warnings
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.core.pods_validation import templates
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):

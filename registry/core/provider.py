@@ -2,29 +2,29 @@
 
 from collections.abc import Mapping
 
-from registry.core import namespaces_deletion, pod_subresources
-from registry.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
-from registry.core.configmaps import CONFIGMAPS
-from registry.core.endpoints import ENDPOINTS
-from registry.core.events import EVENTS
-from registry.core.limitranges import LIMITRANGES
-from registry.core.namespaces import NAMESPACES
-from registry.core.nodes import NODES
-from registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from registry.core.persistentvolumes import PERSISTENTVOLUMES
-from registry.core.pods import PODS
-from registry.core.podtemplates import PODTEMPLATES
-from registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
-from registry.core.resourcequotas import RESOURCEQUOTAS
-from registry.core.secrets import SECRETS
-from registry.core.service_hooks import service_hooks
-from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.core.serviceaccounts_token import TokenREST
-from registry.core.services import SERVICES
-from registry.events.provider import KINDS as EVENTS_ELSEWHERE
-from registry.generic.provider import KindsProvider
-from registry.generic.store import Store
-from registry.rest import Environment, RESTStorage
+from aio_apiserver.registry.core import namespaces_deletion, pod_subresources
+from aio_apiserver.registry.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
+from aio_apiserver.registry.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.core.events import EVENTS
+from aio_apiserver.registry.core.limitranges import LIMITRANGES
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.core.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.registry.core.service_hooks import service_hooks
+from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.core.serviceaccounts_token import TokenREST
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.events.provider import KINDS as EVENTS_ELSEWHERE
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.rest import Environment, RESTStorage
 
 GROUP = ""
 

@@ -9,20 +9,20 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from registry import errors, objects
-from registry.core.connections import ALL, Connection
-from registry.core.endpoints import ENDPOINTS
-from registry.core.kubelets import Kubelets
-from registry.core.pods import PODS
-from registry.errors import ServiceUnavailable
-from registry.generic.interpret import Operation, interpreted
-from registry.generic.provider import resource_of
-from registry.generic.store import Store
-from registry.locations import Call, Location, Passage
-from registry.quoting import quote
-from registry.rest import Environment, Request
-from registry.validation import addresses
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.core.connections import ALL, Connection
+from aio_apiserver.registry.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.core.kubelets import Kubelets
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.errors import ServiceUnavailable
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.locations import Call, Location, Passage
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.validation import addresses
+from aio_apiserver.storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")
 _NOT_ALLOWED = "address not allowed"

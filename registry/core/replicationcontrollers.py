@@ -2,15 +2,15 @@
 
 from msgspec.structs import replace
 
-from registry import objects
-from registry.core import pod_spec, replicated
-from registry.core.pod_makers import PodMakerStrategy
-from registry.fields import count
-from registry.kind import Kind, Scale
-from registry.strategy import GarbageCollection, StrategyContext
-from registry.validation import field, names, object_meta, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import pod_spec, replicated
+from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.fields import count
+from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.strategy import GarbageCollection, StrategyContext
+from aio_apiserver.registry.validation import field, names, object_meta, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
 

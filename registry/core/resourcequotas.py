@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.kind import Kind
-from registry.schema import quantity
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, internal, object_meta, resource_names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, object_meta, resource_names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 TERMINATING, NOT_TERMINATING = "Terminating", "NotTerminating"
 BEST_EFFORT, NOT_BEST_EFFORT = "BestEffort", "NotBestEffort"

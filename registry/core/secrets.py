@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from registry import json_errors, objects
-from registry.core import data, key_pairs
-from registry.fields import text
-from registry.kind import Kind
-from registry.schema.leaves import json_type
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import json_errors, objects
+from aio_apiserver.registry.core import data, key_pairs
+from aio_apiserver.registry.fields import text
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.schema.leaves import json_type
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 OPAQUE = "Opaque"
 SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - the name of a type

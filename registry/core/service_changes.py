@@ -6,8 +6,8 @@ left for validation to judge; only what it repeats, or leaves out, is settled he
 
 from typing import Any
 
-from registry.core import service_types
-from registry.core.service_types import LOAD_BALANCER, Spec, same
+from aio_apiserver.registry.core import service_types
+from aio_apiserver.registry.core.service_types import LOAD_BALANCER, Spec, same
 
 NewSpec = dict[str, Any]
 

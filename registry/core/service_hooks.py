@@ -3,20 +3,20 @@
 import logging
 from collections.abc import Mapping
 
-from registry import errors
-from registry.access.users import MASTERS, UserInfo
-from registry.core.allocation.allocators import Allocators
-from registry.core.allocation.cluster_ips import ClusterIPs, family_of
-from registry.core.allocation.node_ports import RANGES, NodePorts
-from registry.core.endpoints import ENDPOINTS
-from registry.generic.hooks import Hooks
-from registry.generic.provider import open_store
-from registry.generic.store import Store
-from registry.networking.ipaddresses import IPADDRESSES
-from registry.networking.servicecidrs import SERVICECIDRS
-from registry.options import DeleteOptions
-from registry.rest import Environment, Foundation, Request
-from storage.stored_object import StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.core.allocation.allocators import Allocators
+from aio_apiserver.registry.core.allocation.cluster_ips import ClusterIPs, family_of
+from aio_apiserver.registry.core.allocation.node_ports import RANGES, NodePorts
+from aio_apiserver.registry.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
+from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.rest import Environment, Foundation, Request
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry import objects
-from registry.core import service_addresses, service_types
-from registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, Spec
-from registry.validation import addresses, field, internal, names, object_meta, ports, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import service_addresses, service_types
+from aio_apiserver.registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, Spec
+from aio_apiserver.registry.validation import addresses, field, internal, names, object_meta, ports, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
 TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"

@@ -1,12 +1,12 @@
 """What clients should hear of a service that is accepted: what it says and does not mean, and odd spellings. Pure."""
 
-from registry import objects
-from registry.core import service_types
-from registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, Spec
-from registry.core.service_validation import PREFER_CLOSE, TOPOLOGY_HINTS, TOPOLOGY_MODE
-from registry.quoting import quote
-from registry.validation import addresses
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import service_types
+from aio_apiserver.registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, Spec
+from aio_apiserver.registry.core.service_validation import PREFER_CLOSE, TOPOLOGY_HINTS, TOPOLOGY_MODE
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import addresses
+from aio_apiserver.storage.stored_object import Object
 
 
 def of_spec(service: Object) -> list[str]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from registry import json_errors
-from registry.schema.leaves import json_type
+from aio_apiserver.registry import json_errors
+from aio_apiserver.registry.schema.leaves import json_type
 
 _MEMBERS: Mapping[str, tuple[str, str, type]] = {
     "key": ("key", "string", str),

@@ -2,10 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from registry.conditions import Condition
-from registry.customresources import conditions
-from registry.quoting import quote
-from storage.stored_object import Object
+from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.customresources import conditions
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.stored_object import Object
 
 ANNOTATION = "api-approved.kubernetes.io"
 

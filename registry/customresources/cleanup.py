@@ -9,21 +9,21 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from registry import errors
-from registry.access.users import UserInfo
-from registry.admission.interface import Chain
-from registry.conditions import Condition
-from registry.customresources import conditions
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.customresources.definition import CLEANUP, Definition
-from registry.generic.store import Store
-from registry.options import DeleteOptions
-from registry.rest import Request, timestamp
-from storage.clock import Clock
-from storage.errors import KeyNotFound, StorageError
-from storage.interface import ListOptions, Preconditions, Update
-from storage.stored_object import Object, StoredObject
-from storage.tasks import Tasks
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.admission.interface import Chain
+from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.customresources import conditions
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.customresources.definition import CLEANUP, Definition
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.rest import Request, timestamp
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
+from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

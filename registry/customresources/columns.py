@@ -8,14 +8,14 @@ from typing import Any
 
 import orjson
 
-from registry import gotext
-from registry.customresources import json_paths
-from registry.customresources.definition import Version
-from registry.printing import ages
-from registry.printing.columns import NAME, Column, Columns, table_of
-from registry.schema.errors import DecodeError
-from registry.schema.times import time
-from storage.stored_object import Object
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.customresources import json_paths
+from aio_apiserver.registry.customresources.definition import Version
+from aio_apiserver.registry.printing import ages
+from aio_apiserver.registry.printing.columns import NAME, Column, Columns, table_of
+from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.schema.times import time
+from aio_apiserver.storage.stored_object import Object
 
 _AGE: Mapping[str, Any] = {
     "name": "Age",

@@ -1,8 +1,8 @@
 """The conditions of a CustomResourceDefinition: finding, setting and comparing them. Pure."""
 
-from registry import conditions
-from registry.conditions import Condition
-from storage.stored_object import Object
+from aio_apiserver.registry import conditions
+from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.storage.stored_object import Object
 
 NAMES_ACCEPTED = "NamesAccepted"
 ESTABLISHED = "Established"

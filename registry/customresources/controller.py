@@ -10,22 +10,22 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection
 
-from registry import objects
-from registry.customresources import definition, settling
-from registry.customresources.cleanup import Cleanup
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.customresources.definition import Definition
-from registry.customresources.naming import Taken
-from registry.customresources.offers import Offer
-from registry.customresources.resources import Resources
-from registry.customresources.settling import Decide
-from registry.generic.following import Following
-from registry.generic.provider import open_store, resource_of
-from registry.rest import Environment, timestamp
-from storage.errors import KeyNotFound, StorageError
-from storage.interface import Update
-from storage.stored_object import Object, StoredObject
-from storage.tasks import Tasks
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.customresources import definition, settling
+from aio_apiserver.registry.customresources.cleanup import Cleanup
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.customresources.definition import Definition
+from aio_apiserver.registry.customresources.naming import Taken
+from aio_apiserver.registry.customresources.offers import Offer
+from aio_apiserver.registry.customresources.resources import Resources
+from aio_apiserver.registry.customresources.settling import Decide
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.provider import open_store, resource_of
+from aio_apiserver.registry.rest import Environment, timestamp
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
+from aio_apiserver.storage.interface import Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.customresources import conversion_rules
-from registry.customresources.definition import Definition
-from registry.quoting import quote
-from registry.schema.custom_type import CustomType
-from registry.validation import object_meta
-from registry.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
-from storage.errors import Untranslatable
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources import conversion_rules
+from aio_apiserver.registry.customresources.definition import Definition
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.validation import object_meta
+from aio_apiserver.registry.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
+from aio_apiserver.storage.errors import Untranslatable
+from aio_apiserver.storage.stored_object import Object
 
 Types = Mapping[str, CustomType]
 """The types of a definition, by version."""

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from registry.deferred import Deferred
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.customresources import definition_rules
+    from aio_apiserver.registry.customresources import definition_rules
 else:
-    definition_rules = Deferred("registry.customresources.definition_rules")
+    definition_rules = Deferred("aio_apiserver.registry.customresources.definition_rules")
 
 GROUP = "apiextensions.k8s.io"
 

@@ -9,17 +9,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import objects
-from registry.customresources import rules
-from registry.errors import aggregate
-from registry.schema.model import Schema
-from registry.schema.structural import embedded, pruning
-from registry.schema.structural.metadata import MetadataType
-from registry.schema.structural.plain import is_plain
-from registry.schema.structural.pruning import META_FIELDS
-from registry.schema.validation import values
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.customresources import rules
+from aio_apiserver.registry.errors import aggregate
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural import embedded, pruning
+from aio_apiserver.registry.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.schema.structural.plain import is_plain
+from aio_apiserver.registry.schema.structural.pruning import META_FIELDS
+from aio_apiserver.registry.schema.validation import values
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 Wrap = Callable[[Any], Any]
 """Puts a value into the resource around it."""

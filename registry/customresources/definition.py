@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from registry.customresources import conditions, naming, versions
-from registry.schema.model import Schema
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.customresources import conditions, naming, versions
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that keeps a definition until its objects are gone."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry import objects
-from registry.customresources import (
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.customresources import (
     approval,
     column_rules,
     conditions,
@@ -24,21 +24,21 @@ from registry.customresources import (
     version_rules,
     webhook_clients,
 )
-from registry.customresources.default_rules import DefaultRules
-from registry.customresources.schema_rules import Demands
-from registry.customresources.spec_view import SpecView, Version
-from registry.empties import Empties, put_back
-from registry.quoting import quote
-from registry.schema import builtin
-from registry.schema.model import Schema
-from registry.schema.structural import defaulting
-from registry.schema.structural.metadata import MetadataType
-from registry.schema.structural.plain import is_plain
-from registry.schema.validation import formats
-from registry.validation import field as fields
-from registry.validation import object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources.default_rules import DefaultRules
+from aio_apiserver.registry.customresources.schema_rules import Demands
+from aio_apiserver.registry.customresources.spec_view import SpecView, Version
+from aio_apiserver.registry.empties import Empties, put_back
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural import defaulting
+from aio_apiserver.registry.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.schema.structural.plain import is_plain
+from aio_apiserver.registry.schema.validation import formats
+from aio_apiserver.registry.validation import field as fields
+from aio_apiserver.registry.validation import object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 

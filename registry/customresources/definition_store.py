@@ -6,15 +6,15 @@ cleanup, whatever grace it asks for; later ones go the way of all objects.
 
 from msgspec.structs import asdict, replace
 
-from registry import errors
-from registry.admission.interface import Operation
-from registry.customresources import conditions
-from registry.customresources.definition import CLEANUP
-from registry.generic.store import Store
-from registry.options import DeleteOptions
-from registry.rest import Deleted, Request, timestamp
-from storage.interface import Preconditions, Update
-from storage.stored_object import StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.customresources import conditions
+from aio_apiserver.registry.customresources.definition import CLEANUP
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.rest import Deleted, Request, timestamp
+from aio_apiserver.storage.interface import Preconditions, Update
+from aio_apiserver.storage.stored_object import StoredObject
 
 _PENDING = conditions.condition(
     conditions.TERMINATING,

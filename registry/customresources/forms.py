@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from registry.customresources import versioned_storage
-from registry.customresources.conversion import Types, WebhookTranslation
-from registry.customresources.definition import Definition, Version
-from registry.names import GroupResource, GroupVersionKind
-from registry.schema.custom_type import CustomType
-from registry.webhook_calls import CallWebhook
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources import versioned_storage
+from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
+from aio_apiserver.registry.customresources.definition import Definition, Version
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.webhook_calls import CallWebhook
+from aio_apiserver.storage.stored_object import Object
 
 
 class CustomForm(Struct, frozen=True):

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.conditions import Condition
-from registry.customresources import conditions
-from registry.quoting import quote
-from storage.stored_object import Object
+from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.customresources import conditions
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.stored_object import Object
 
 _INSTALLING = conditions.condition(
     conditions.ESTABLISHED, status="False", reason="Installing", message="the initial names have been accepted"

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from registry.customresources import scale_rules
-from registry.deferred import Deferred
-from registry.quoting import quote
-from registry.schema.custom_type import CustomType
-from registry.schema.structural import embedded, lists
-from registry.schema.validation import values
-from registry.schema.validation.correlation import Correlated
-from registry.validation import field, names
-from registry.validation.field import ErrorType, FieldError
-from registry.validation.object_meta import STANDARD_FINALIZERS
-from storage.aside import TakesLong
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources import scale_rules
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.schema.structural import embedded, lists
+from aio_apiserver.registry.schema.validation import values
+from aio_apiserver.registry.schema.validation.correlation import Correlated
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.validation.object_meta import STANDARD_FINALIZERS
+from aio_apiserver.storage.aside import TakesLong
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.customresources import rules
+    from aio_apiserver.registry.customresources import rules
 else:
-    rules = Deferred("registry.customresources.rules")
+    rules = Deferred("aio_apiserver.registry.customresources.rules")
 
 _BLOCKING = frozenset(
     {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}

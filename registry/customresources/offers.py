@@ -11,28 +11,28 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry import errors
-from registry.admission.interface import Admission, Attributes, Operation
-from registry.customresources import columns, forms, selectable_fields, versioned_storage
-from registry.customresources.conversion import Types, WebhookTranslation
-from registry.customresources.definition import Definition, Version
-from registry.customresources.object_rules import ObjectRules
-from registry.customresources.scale import CustomScaleREST
-from registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
-from registry.generic.field_managers import custom_field_managers, replicas_path
-from registry.generic.status import SubresourceREST
-from registry.generic.store import Store
-from registry.kind import Kind, Scale
-from registry.patch.apply.elements import Path
-from registry.patch.apply.manager import Ask
-from registry.patch.apply.shapes import ShapeError
-from registry.rest import Environment, RESTStorage
-from registry.schema.custom_type import CustomType
-from registry.webhook_calls import CallWebhook
-from storage.dry_run import DryRunnableStorage
-from storage.errors import Untranslatable
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission.interface import Admission, Attributes, Operation
+from aio_apiserver.registry.customresources import columns, forms, selectable_fields, versioned_storage
+from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
+from aio_apiserver.registry.customresources.definition import Definition, Version
+from aio_apiserver.registry.customresources.object_rules import ObjectRules
+from aio_apiserver.registry.customresources.scale import CustomScaleREST
+from aio_apiserver.registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
+from aio_apiserver.registry.generic.field_managers import custom_field_managers, replicas_path
+from aio_apiserver.registry.generic.status import SubresourceREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.patch.apply.elements import Path
+from aio_apiserver.registry.patch.apply.manager import Ask
+from aio_apiserver.registry.patch.apply.shapes import ShapeError
+from aio_apiserver.registry.rest import Environment, RESTStorage
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.webhook_calls import CallWebhook
+from aio_apiserver.storage.dry_run import DryRunnableStorage
+from aio_apiserver.storage.errors import Untranslatable
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _TERMINATING = "create not allowed while custom resource definition is terminating"
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from registry.customresources.customresourcedefinitions import DEFINITIONS, GROUP
-from registry.customresources.definition_store import DefinitionStore
-from registry.generic.provider import KindsProvider
-from registry.generic.store import Store
-from registry.rest import Environment, RESTStorage
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS, GROUP
+from aio_apiserver.registry.customresources.definition_store import DefinitionStore
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.rest import Environment, RESTStorage
 
 KINDS = (DEFINITIONS,)
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from registry.customresources import offers, versioned_storage
-from registry.customresources.definition import Definition, SchemaSource
-from registry.customresources.offers import Offer
-from registry.rest import Environment
-from registry.schema.custom_type import CustomType
-from registry.webhook_calls import CallWebhook
-from storage.errors import StorageError
-from storage.interface import Resource, Storage
-from storage.tasks import Tasks
+from aio_apiserver.registry.customresources import offers, versioned_storage
+from aio_apiserver.registry.customresources.definition import Definition, SchemaSource
+from aio_apiserver.registry.customresources.offers import Offer
+from aio_apiserver.registry.rest import Environment
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.webhook_calls import CallWebhook
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Resource, Storage
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from registry.cel import names
-from registry.cel.schema_types import Declared, declared
-from registry.customresources import inner_form, rule_costs
-from registry.customresources.rule_costs import RULE_LIMIT, Total
-from registry.customresources.rule_programs import RULES, Compiled, Compiler
-from registry.schema.model import Schema
-from registry.schema.structural.plain import is_plain
-from registry.validation import field as fields
-from registry.validation.field import FieldError
+from aio_apiserver.registry.cel import names
+from aio_apiserver.registry.cel.schema_types import Declared, declared
+from aio_apiserver.registry.customresources import inner_form, rule_costs
+from aio_apiserver.registry.customresources.rule_costs import RULE_LIMIT, Total
+from aio_apiserver.registry.customresources.rule_programs import RULES, Compiled, Compiler
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural.plain import is_plain
+from aio_apiserver.registry.validation import field as fields
+from aio_apiserver.registry.validation.field import FieldError
 
 _NO_TYPE = (
     "internal error: failed to construct type information for x-kubernetes-validations rules: "

@@ -4,13 +4,13 @@ Must hold: where nobody has said how many replicas there are to be, a Scale cann
 without saying it.
 """
 
-from registry import errors, objects
-from registry.customresources import columns
-from registry.generic.scale import ScaleREST
-from registry.generic.store import Store
-from registry.quoting import quote
-from registry.rest import Request
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.customresources import columns
+from aio_apiserver.registry.generic.scale import ScaleREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Request
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNSET = -(2**31)
 """Stands for a number that was not there, in what a patch is applied to."""

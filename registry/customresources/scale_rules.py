@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry import gotext
-from registry.schema.leaves import json_type
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.schema.leaves import json_type
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _MOST = 2**31 - 1
 

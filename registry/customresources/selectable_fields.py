@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry import gotext, objects
-from registry.customresources.definition import Version
-from storage.stored_object import Object
+from aio_apiserver.registry import gotext, objects
+from aio_apiserver.registry.customresources.definition import Version
+from aio_apiserver.storage.stored_object import Object
 
 
 def of(version: Version) -> Mapping[str, Callable[[Object], str]]:

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from registry.core.services import SERVICES
-from registry.generic.provider import resource_of
-from registry.quoting import quote
-from registry.rest import StorageFor
-from registry.webhook_calls import WebhookFailed
-from storage.errors import KeyNotFound, StorageError
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
 
 
 def address_finder(storage_for: StorageFor) -> Callable[[str, str, int], Awaitable[str]]:

@@ -5,12 +5,12 @@ Pure. A decision changes the definition in place and says whether it did.
 
 from collections.abc import Callable
 
-from registry.customresources import approval as approvals
-from registry.customresources import conditions, webhook_clients
-from registry.customresources import naming as names
-from registry.customresources import structure as structural_schemas
-from registry.customresources.naming import Taken
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources import approval as approvals
+from aio_apiserver.registry.customresources import conditions, webhook_clients
+from aio_apiserver.registry.customresources import naming as names
+from aio_apiserver.registry.customresources import structure as structural_schemas
+from aio_apiserver.registry.customresources.naming import Taken
+from aio_apiserver.storage.stored_object import Object
 
 Decide = Callable[[Object, str], bool]
 """Decides on a definition at a time, given as metadata has it."""

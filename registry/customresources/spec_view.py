@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.schema.model import Schema
-from storage.stored_object import Object
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.storage.stored_object import Object
 
 _SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
 

@@ -5,12 +5,12 @@ Must hold: a strategy knows one version; its rules see objects as that version h
 
 from typing import Any
 
-from registry.customresources import object_rules
-from registry.customresources.object_rules import ObjectRules
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources import object_rules
+from aio_apiserver.registry.customresources.object_rules import ObjectRules
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class CustomStrategy(Strategy, frozen=True, kw_only=True):

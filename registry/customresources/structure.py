@@ -6,18 +6,18 @@ Pure. Must hold: a definition that is accepted today never has it, and costs not
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from registry import errors
-from registry.conditions import Condition
-from registry.customresources import conditions
-from registry.deferred import Deferred
-from registry.schema.model import Schema
-from registry.validation import field
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.customresources import conditions
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.validation import field
+from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from registry.customresources import structural_rules
+    from aio_apiserver.registry.customresources import structural_rules
 else:
-    structural_rules = Deferred("registry.customresources.structural_rules")
+    structural_rules = Deferred("aio_apiserver.registry.customresources.structural_rules")
 
 
 def condition_of(crd: Object) -> Condition | None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 _PLACES: Sequence[tuple[str, tuple[str, ...], str]] = (
     ("specReplicasPath", (".spec.",), "should be a json path under .spec"),

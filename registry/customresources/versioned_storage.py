@@ -7,12 +7,12 @@ that were stored as another version are read as what they were, and converted.
 
 from collections.abc import Callable, Mapping
 
-from registry.customresources import conversion, selectable_fields
-from registry.customresources.conversion import Types, WebhookTranslation
-from registry.customresources.definition import Definition, Version
-from registry.webhook_calls import CallWebhook
-from storage.interface import Resource
-from storage.stored_object import Object
+from aio_apiserver.registry.customresources import conversion, selectable_fields
+from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
+from aio_apiserver.registry.customresources.definition import Definition, Version
+from aio_apiserver.registry.webhook_calls import CallWebhook
+from aio_apiserver.storage.interface import Resource
+from aio_apiserver.storage.stored_object import Object
 
 
 def resources_of(definition: Definition, types: Types, call: CallWebhook) -> Mapping[str, Resource]:

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _FORM = "; desired format: https://host[/path]"
 _UNREADABLE = "unable to load root certificates: unable to parse bytes as PEM block"

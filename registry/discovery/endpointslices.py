@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import addresses, endpoint_ports, field, names, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import addresses, endpoint_ports, field, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _IPV4, _IPV6, _FQDN = "IPv4", "IPv6", "FQDN"
 _ADDRESS_TYPES = (_FQDN, _IPV4, _IPV6)

@@ -5,8 +5,8 @@ Pure. The newer shape renames the fields that both have and keeps those that onl
 
 from collections.abc import Mapping
 
-from registry.kind import Conversion
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Conversion
+from aio_apiserver.storage.stored_object import Object
 
 _TO_CORE: Mapping[str, str] = {
     "note": "message",

@@ -1,9 +1,9 @@
 """The events.k8s.io group: core events in another shape."""
 
-from registry.core.events import EVENTS, INVOLVED, EventStrategy
-from registry.events.conversion import CONVERSION
-from registry.generic.provider import KindsProvider
-from registry.kind import Kind
+from aio_apiserver.registry.core.events import EVENTS, INVOLVED, EventStrategy
+from aio_apiserver.registry.events.conversion import CONVERSION
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.kind import Kind
 
 GROUP = "events.k8s.io"
 

@@ -9,8 +9,8 @@ import itertools
 from asyncio import Task
 from collections.abc import Callable
 
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 Call = Callable[[], None]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from registry.fairness.lanes import Lane
-from registry.fairness.tickets import ONE_SEAT, Work
-from registry.fairness.watches import OpenWatches, Watched
-from storage.clock import Clock
+from aio_apiserver.registry.fairness.lanes import Lane
+from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Work
+from aio_apiserver.registry.fairness.watches import OpenWatches, Watched
+from aio_apiserver.storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
 _BYTES_PER_SEAT = 100_000

@@ -8,25 +8,25 @@ import asyncio
 from asyncio import CancelledError
 from collections.abc import Collection
 
-from registry.access.users import UserInfo
-from registry.fairness import level as levels
-from registry.fairness.alarms import Alarms
-from registry.fairness.estimates import Estimator, SizesOf
-from registry.fairness.lanes import Asked, Lane, Lanes
-from registry.fairness.level import LevelConfig
-from registry.fairness.levels import PERIOD_SECONDS, Levels
-from registry.fairness.retries import RetryAfter
-from registry.fairness.series import FlowMetrics
-from registry.fairness.tickets import Ticket
-from registry.fairness.watches import OpenWatches
-from registry.flowcontrol.classification import FlowSchema, flow_schema
-from registry.flowcontrol.flowschemas import FLOWSCHEMAS
-from registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from registry.generic.following import Following
-from registry.generic.provider import resource_of
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.fairness import level as levels
+from aio_apiserver.registry.fairness.alarms import Alarms
+from aio_apiserver.registry.fairness.estimates import Estimator, SizesOf
+from aio_apiserver.registry.fairness.lanes import Asked, Lane, Lanes
+from aio_apiserver.registry.fairness.level import LevelConfig
+from aio_apiserver.registry.fairness.levels import PERIOD_SECONDS, Levels
+from aio_apiserver.registry.fairness.retries import RetryAfter
+from aio_apiserver.registry.fairness.series import FlowMetrics
+from aio_apiserver.registry.fairness.tickets import Ticket
+from aio_apiserver.registry.fairness.watches import OpenWatches
+from aio_apiserver.registry.flowcontrol.classification import FlowSchema, flow_schema
+from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Fairness:

@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import objects
-from registry.fairness import dealing, time_spent
-from registry.fairness.queue_set import QueueSet, Queuing
-from registry.fairness.tickets import Queue
-from registry.fairness.time_spent import Statistics
-from registry.fairness.utilization import Utilization
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.fairness import dealing, time_spent
+from aio_apiserver.registry.fairness.queue_set import QueueSet, Queuing
+from aio_apiserver.registry.fairness.tickets import Queue
+from aio_apiserver.registry.fairness.time_spent import Statistics
+from aio_apiserver.registry.fairness.utilization import Utilization
+from aio_apiserver.storage.stored_object import Object
 
 EXEMPT = "exempt"
 _SMOOTHING = 0.977

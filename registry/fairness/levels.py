@@ -7,13 +7,13 @@ object is gone goes when it is idle.
 
 from collections.abc import Iterable, Mapping
 
-from registry.fairness import level as levels
-from registry.fairness.alarms import Alarms
-from registry.fairness.allocation import Wish, allocate
-from registry.fairness.level import Level, LevelConfig
-from registry.fairness.queue_set import QueueSet
-from registry.flowcontrol import mandatory
-from storage.clock import Clock
+from aio_apiserver.registry.fairness import level as levels
+from aio_apiserver.registry.fairness.alarms import Alarms
+from aio_apiserver.registry.fairness.allocation import Wish, allocate
+from aio_apiserver.registry.fairness.level import Level, LevelConfig
+from aio_apiserver.registry.fairness.queue_set import QueueSet
+from aio_apiserver.registry.flowcontrol import mandatory
+from aio_apiserver.storage.clock import Clock
 
 PERIOD_SECONDS = 10.0
 CATCH_ALL = "catch-all"

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from registry.fairness.alarms import Alarms
-from registry.fairness.tickets import SERVICE_SECONDS, Queue, Ticket, Work
+from aio_apiserver.registry.fairness.alarms import Alarms
+from aio_apiserver.registry.fairness.tickets import SERVICE_SECONDS, Queue, Ticket, Work
 
 
 class State(NamedTuple):

@@ -5,8 +5,8 @@ Must hold: what every request records is at hand; what is rare has no series bef
 
 from collections.abc import Iterable
 
-from storage import measures
-from storage.measures import AnyFamily, Counter, Gauge, Histogram, Stability
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Counter, Gauge, Histogram, Stability
 
 _BOTH = ("priority_level", "flow_schema")
 _SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from registry.fairness.lanes import Lane
+    from aio_apiserver.registry.fairness.lanes import Lane
 
 SERVICE_SECONDS = 0.003
 """How long a request is taken to need before anybody knows."""

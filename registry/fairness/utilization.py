@@ -4,8 +4,8 @@ Histograms that count nanoseconds: what was so for a second has been seen a thou
 part is of has been right for all of the time that is added.
 """
 
-from registry.fairness.queue_set import Queuing, State
-from storage.measures import Histogram
+from aio_apiserver.registry.fairness.queue_set import Queuing, State
+from aio_apiserver.storage.measures import Histogram
 
 _REQUESTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1)
 _SEATS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)

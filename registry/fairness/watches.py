@@ -7,9 +7,9 @@ change.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from registry.errors import BadRequest
-from registry.selectors import fields
-from storage.selection import Operator
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.selectors import fields
+from aio_apiserver.storage.selection import Operator
 
 _INDEXED = {"pods": "spec.nodeName"}
 

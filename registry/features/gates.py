@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from registry.gotext import parse_bool
+from aio_apiserver.registry.gotext import parse_bool
 
 NEWEST = (1, 36)
 OLDEST = (1, 33)

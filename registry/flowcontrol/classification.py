@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from registry import objects
-from registry.access.authorizer import Attributes
-from registry.access.users import UserInfo
-from registry.flowcontrol import mandatory
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.access.authorizer import Attributes
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.flowcontrol import mandatory
+from aio_apiserver.storage.stored_object import Object
 
 _EVERY = "*"
 _CATCH_ALL = "catch-all"

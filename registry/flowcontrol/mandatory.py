@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from registry.bootstrap import flow_control_objects
-from storage.stored_object import Object
+from aio_apiserver.registry.bootstrap import flow_control_objects
+from aio_apiserver.storage.stored_object import Object
 
 Spec = Mapping[str, Any]
 

@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from registry.flowcontrol import mandatory
-from registry.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, internal, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.flowcontrol import mandatory
+from aio_apiserver.registry.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, values
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]
 

@@ -1,8 +1,8 @@
 """The flowcontrol.apiserver.k8s.io group: its kinds."""
 
-from registry.flowcontrol.flowschemas import FLOWSCHEMAS
-from registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from registry.generic.provider import KindsProvider
+from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.generic.provider import KindsProvider
 
 GROUP = "flowcontrol.apiserver.k8s.io"
 

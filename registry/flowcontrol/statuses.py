@@ -1,10 +1,10 @@
 """The status of flow schemas and priority levels: conditions."""
 
-from registry import objects
-from registry.strategy import StatusStrategy, StrategyContext
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class FlowControlStatusStrategy(StatusStrategy, frozen=True, kw_only=True):

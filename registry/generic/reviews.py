@@ -5,15 +5,15 @@ Must hold: a question passes admission as every write does, and nothing of it is
 
 from collections.abc import Awaitable, Callable
 
-from registry import errors, preparation
-from registry.admission.interface import Attributes, Operation
-from registry.generic.field_managers import field_managers
-from registry.kind import Kind
-from registry.names import GroupVersionKind
-from registry.options import CreateOptions
-from registry.rest import Environment, Request
-from registry.view import typed
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, preparation
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.view import typed
+from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]
 """Refuses a question that makes no sense, by a StatusError."""

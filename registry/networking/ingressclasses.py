@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.kind import Kind
-from registry.networking import backends
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import domains, field, object_meta
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1123_LABEL
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.networking import backends
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import domains, field, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1123_LABEL
+from aio_apiserver.storage.stored_object import Object
 
 DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import addresses, domains, field, internal, object_meta
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1123_SUBDOMAIN
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import addresses, domains, field, internal, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1123_SUBDOMAIN
+from aio_apiserver.storage.stored_object import Object
 
 _PARENT = "spec.parentRef"
 

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import addresses, field, label_selectors, ports
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import addresses, field, label_selectors, ports
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Ingress", "Egress")
 _DIRECTIONS = (("ingress", "from"), ("egress", "to"))

@@ -1,11 +1,11 @@
 """The networking.k8s.io group: its kinds."""
 
-from registry.generic.provider import KindsProvider
-from registry.networking.ingressclasses import INGRESSCLASSES
-from registry.networking.ingresses import INGRESSES
-from registry.networking.ipaddresses import IPADDRESSES
-from registry.networking.networkpolicies import NETWORKPOLICIES
-from registry.networking.servicecidrs import SERVICECIDRS
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.networking.ingressclasses import INGRESSCLASSES
+from aio_apiserver.registry.networking.ingresses import INGRESSES
+from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.networking.networkpolicies import NETWORKPOLICIES
+from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
 
 GROUP = "networking.k8s.io"
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from registry import objects
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import addresses, field, internal, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import addresses, field, internal, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _PATH = "spec.cidrs"
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"

@@ -1,7 +1,7 @@
 """The node.k8s.io group: its kinds."""
 
-from registry.generic.provider import KindsProvider
-from registry.node.runtimeclasses import RUNTIMECLASSES
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.node.runtimeclasses import RUNTIMECLASSES
 
 GROUP = "node.k8s.io"
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from registry.openapi.builtin_routes import MEDIA_TYPES, Resource, routes_of
-from registry.openapi.routes import META, Head, OwnSchemas, Route, answers
+from aio_apiserver.registry.openapi.builtin_routes import MEDIA_TYPES, Resource, routes_of
+from aio_apiserver.registry.openapi.routes import META, Head, OwnSchemas, Route, answers
 
 TITLE = "Kubernetes"
 

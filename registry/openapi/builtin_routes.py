@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry.names import GroupVersionKind
-from registry.openapi import connections, parameters
-from registry.openapi.routes import (
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.openapi import connections, parameters
+from aio_apiserver.registry.openapi.routes import (
     DELETE_OPTIONS,
     PATCH,
     STATUS,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from registry.openapi import parameters
-from registry.openapi.routes import Parameter
+from aio_apiserver.registry.openapi import parameters
+from aio_apiserver.registry.openapi.routes import Parameter
 
 _STREAMS = ("GET", "POST")
 _PROXIED = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")

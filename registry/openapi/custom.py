@@ -8,11 +8,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from msgspec import Struct
 
-from registry.names import GroupVersionKind
-from registry.openapi import custom_schemas, parameters
-from registry.openapi.builtin_routes import article
-from registry.openapi.custom_schemas import Shape
-from registry.openapi.routes import (
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.openapi import custom_schemas, parameters
+from aio_apiserver.registry.openapi.builtin_routes import article
+from aio_apiserver.registry.openapi.custom_schemas import Shape
+from aio_apiserver.registry.openapi.routes import (
     DELETE_OPTIONS,
     PATCH,
     STATUS,
@@ -22,7 +22,7 @@ from registry.openapi.routes import (
     Route,
     answers,
 )
-from registry.schema.model import Schema
+from aio_apiserver.registry.schema.model import Schema
 
 _HEAD = Head("Kubernetes CRD Swagger", "v0.1.0", has_security=False)
 _MEDIA_TYPES = ("application/json", "application/yaml")

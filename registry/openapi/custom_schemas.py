@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.names import GroupVersionKind
-from registry.openapi.routes import META, OwnSchemas
-from registry.schema.model import Schema
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.openapi.routes import META, OwnSchemas
+from aio_apiserver.registry.schema.model import Schema
 
 _ROOT2, _ROOT3 = "#/definitions/", "#/components/schemas/"
 _CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"

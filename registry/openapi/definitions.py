@@ -12,9 +12,9 @@ from typing import Any
 
 import orjson
 
-from registry.openapi.routes import DELETE_OPTIONS, WATCH_EVENT
-from registry.schema import definitions, presence
-from registry.schema.definitions import Schema
+from aio_apiserver.registry.openapi.routes import DELETE_OPTIONS, WATCH_EVENT
+from aio_apiserver.registry.schema import definitions, presence
+from aio_apiserver.registry.schema.definitions import Schema
 
 _FILE = Path(__file__).with_name("facts.json")
 _VERSION2_ROOT = "#/definitions/"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from registry.openapi.routes import Parameter
+from aio_apiserver.registry.openapi.routes import Parameter
 
 _FILE = Path(__file__).with_name("parameters.json")
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.openapi import operation_ids
-from registry.openapi.routes import Parameter, Route
+from aio_apiserver.registry.openapi import operation_ids
+from aio_apiserver.registry.openapi.routes import Parameter, Route
 
 Document = dict[str, Any]
 Operation = Callable[[Route, Sequence[Parameter]], Document]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from registry.openapi.builtin import TITLE, discovery_route
-from registry.openapi.routes import Head, OwnSchemas, Response, Route, answers
+from aio_apiserver.registry.openapi.builtin import TITLE, discovery_route
+from aio_apiserver.registry.openapi.routes import Head, OwnSchemas, Response, Route, answers
 
 _JSON = ("application/json",)
 

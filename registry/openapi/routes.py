@@ -9,8 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from registry.names import GroupVersionKind
-from registry.schema.definitions import Schema
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.schema.definitions import Schema
 
 ANYTHING = ("*/*",)
 

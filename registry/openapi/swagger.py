@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import orjson
 from msgspec import Struct
 
-from registry.openapi import paths
-from registry.openapi.definitions import Definitions
-from registry.openapi.paths import Document
-from registry.openapi.routes import Parameter, Response, Route, Source
+from aio_apiserver.registry.openapi import paths
+from aio_apiserver.registry.openapi.definitions import Definitions
+from aio_apiserver.registry.openapi.paths import Document
+from aio_apiserver.registry.openapi.routes import Parameter, Response, Route, Source
 
 T = TypeVar("T")
 

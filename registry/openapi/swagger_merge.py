@@ -7,8 +7,8 @@ that nothing refers to stay away.
 from collections.abc import Mapping
 from typing import Any
 
-from registry.openapi.paths import Document
-from registry.openapi.swagger import ROOT
+from aio_apiserver.registry.openapi.paths import Document
+from aio_apiserver.registry.openapi.swagger import ROOT
 
 
 def merged(document: Document, remote: Mapping[str, Any]) -> Document:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from registry.openapi import paths
-from registry.openapi.definitions import Definitions
-from registry.openapi.paths import Document
-from registry.openapi.routes import Parameter, Response, Route, Source
-from registry.openapi.swagger import SECURITY
+from aio_apiserver.registry.openapi import paths
+from aio_apiserver.registry.openapi.definitions import Definitions
+from aio_apiserver.registry.openapi.paths import Document
+from aio_apiserver.registry.openapi.routes import Parameter, Response, Route, Source
+from aio_apiserver.registry.openapi.swagger import SECURITY
 
 ROOT = "#/components/schemas/"
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from registry.quoting import quote
-from registry.schema import strict
-from registry.schema.decode import MAX_STRICT_ERRORS
-from registry.schema.leaves import json_type
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import strict
+from aio_apiserver.registry.schema.decode import MAX_STRICT_ERRORS
+from aio_apiserver.registry.schema.leaves import json_type
 
 _OPERATION_FIELDS = frozenset({"op", "path", "from", "value"})
 _TEXT_FIELDS = frozenset({"op", "path", "from"})

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from registry.errors import RequestEntityTooLarge, Unprocessable
-from registry.patch import texts
+from aio_apiserver.registry.errors import RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.patch import texts
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED_BYTES = 3 * 1024 * 1024

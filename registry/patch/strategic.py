@@ -9,11 +9,11 @@ order of the directives (`$patch`, `$retainKeys`, element orders, then the membe
 
 from typing import Any
 
-from registry.errors import BadRequest
-from registry.patch import strategic_errors, strategic_lists, strategic_rules
-from registry.patch.strategic_errors import Map
-from registry.patch.strategic_lists import DELETE, DIRECTIVE, REPLACE
-from registry.schema.model import Node
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.patch import strategic_errors, strategic_lists, strategic_rules
+from aio_apiserver.registry.patch.strategic_errors import Map
+from aio_apiserver.registry.patch.strategic_lists import DELETE, DIRECTIVE, REPLACE
+from aio_apiserver.registry.schema.model import Node
 
 _RETAIN_KEYS = "$retainKeys"
 _ELEMENT_ORDER = "$setElementOrder"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from registry import gotext
-from registry.errors import StatusError
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.errors import StatusError
 
 Map = dict[str, Any]
 

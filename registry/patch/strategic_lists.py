@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from registry.errors import StatusError, Unprocessable
-from registry.patch import strategic_errors
-from registry.patch.strategic_errors import Map
-from registry.patch.strategic_rules import Rule
-from registry.schema.model import Node
+from aio_apiserver.registry.errors import StatusError, Unprocessable
+from aio_apiserver.registry.patch import strategic_errors
+from aio_apiserver.registry.patch.strategic_errors import Map
+from aio_apiserver.registry.patch.strategic_rules import Rule
+from aio_apiserver.registry.schema.model import Node
 
 DIRECTIVE = "$patch"
 DELETE = "delete"

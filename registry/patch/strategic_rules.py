@@ -6,9 +6,9 @@ value for what it is not.
 
 from msgspec import Struct
 
-from registry.errors import StatusError
-from registry.quoting import quote
-from registry.schema.model import Field, Kind, Node
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema.model import Field, Kind, Node
 
 _GO_KINDS = {Kind.MAP: "map", Kind.LIST: "slice", Kind.BYTES: "slice", Kind.STRING: "string", Kind.BOOLEAN: "bool"}
 _RETAIN_KEYS = "retainKeys"

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from registry.schema import numbers, strict
+from aio_apiserver.registry.schema import numbers, strict
 
 Pairs = Sequence[tuple[str, Any]]
 

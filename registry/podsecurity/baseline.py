@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.podsecurity.findings import (
+from aio_apiserver.registry.podsecurity.findings import (
     Check,
     Finding,
     Spec,
@@ -15,7 +15,7 @@ from registry.podsecurity.findings import (
     security,
     setters,
 )
-from registry.quoting import quote
+from aio_apiserver.registry.quoting import quote
 
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"

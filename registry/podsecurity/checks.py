@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.podsecurity import baseline, restricted
-from registry.podsecurity.findings import Check, Finding
-from registry.podsecurity.policies import BASELINE, PRIVILEGED, RESTRICTED, Standard
+from aio_apiserver.registry.podsecurity import baseline, restricted
+from aio_apiserver.registry.podsecurity.findings import Check, Finding
+from aio_apiserver.registry.podsecurity.policies import BASELINE, PRIVILEGED, RESTRICTED, Standard
 
 Spec = Mapping[str, Any]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from registry.podsecurity.policies import PRIVILEGED, Standard
-from storage import measures
-from storage.measures import AnyFamily
+from aio_apiserver.registry.podsecurity.policies import PRIVILEGED, Standard
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily
 
 _NEWEST_MINOR = 36
 _OF_REQUESTS = ("request_operation", "resource", "subresource")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from registry.podsecurity import baseline
-from registry.podsecurity.findings import (
+from aio_apiserver.registry.podsecurity import baseline
+from aio_apiserver.registry.podsecurity.findings import (
     Check,
     Finding,
     Spec,

@@ -3,10 +3,10 @@
 A disruption stands in the budget's status until its controller has seen it: which pod, and since when.
 """
 
-from registry import conditions
-from registry.errors import Cause, Forbidden, TooManyRequests
-from registry.names import GroupResource
-from storage.stored_object import Object
+from aio_apiserver.registry import conditions
+from aio_apiserver.registry.errors import Cause, Forbidden, TooManyRequests
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.stored_object import Object
 
 _RESOURCE = GroupResource("policy", "poddisruptionbudget")
 _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."

@@ -10,23 +10,23 @@ is done to that state only.
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry import errors, preparation, rest
-from registry.admission.interface import Chain, Operation
-from registry.core import pod_conditions
-from registry.core.pods_status import PodStatusStrategy
-from registry.errors import StatusError
-from registry.generic.provider import open_store
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.names import GroupKind, GroupResource, GroupVersionKind
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions, delete_options_of
-from registry.policy import disruptions
-from registry.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
-from registry.rest import Environment, Request, UpdatedObject
-from registry.validation import field, label_selectors
-from registry.validation.errors import invalid_of
-from storage.interface import ListOptions, Preconditions, Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors, preparation, rest
+from aio_apiserver.registry.admission.interface import Chain, Operation
+from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.registry.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupKind, GroupResource, GroupVersionKind
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions, delete_options_of
+from aio_apiserver.registry.policy import disruptions
+from aio_apiserver.registry.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
+from aio_apiserver.registry.rest import Environment, Request, UpdatedObject
+from aio_apiserver.registry.validation import field, label_selectors
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 EVICTION = GroupVersionKind("policy", "v1", "Eviction")
 _OLD = GroupVersionKind("policy", "v1beta1", "Eviction")

@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import conditions, field, int_or_percent, internal, label_selectors, names, values
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import (
+    conditions,
+    field,
+    int_or_percent,
+    internal,
+    label_selectors,
+    names,
+    values,
+)
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")

@@ -1,7 +1,7 @@
 """The policy group: its kinds."""
 
-from registry.generic.provider import KindsProvider
-from registry.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
 
 GROUP = "policy"
 

@@ -1,10 +1,10 @@
 """Who may do what: bindings of roles, and requests for certificates."""
 
-from registry import objects
-from registry.printing import ages
-from registry.printing.columns import AGE, NAME, Cell, Column, Columns, table_of, text, value
-from registry.printing.formats import NONE
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import ages
+from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, Columns, table_of, text, value
+from aio_apiserver.registry.printing.formats import NONE
+from aio_apiserver.storage.stored_object import Object
 
 # Some columns are described by fields of versions that are no longer served.
 _UNRESOLVED = "If the RoleRef cannot be resolved, the Authorizer must return an error."

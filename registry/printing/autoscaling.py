@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry import objects
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Column, table_of, value
-from registry.printing.formats import NONE, UNSET
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.printing.formats import NONE, UNSET
+from aio_apiserver.storage.stored_object import Object
 
 _SHOWN = 2
 _UNKNOWN = "<unknown>"

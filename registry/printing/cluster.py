@@ -1,9 +1,9 @@
 """What holds a cluster together: leases, classes of pods, devices, and the APIs of other servers."""
 
-from registry import objects
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Column, table_of, value
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.storage.stored_object import Object
 
 LEASES = table_of(
     NAME, (Column(name="Holder", field="coordination.v1.LeaseSpec.holderIdentity"), value("spec.holderIdentity")), AGE

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry import objects
-from registry.printing import ages
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import ages
+from aio_apiserver.storage.stored_object import Object
 
 Cell = Callable[[Object, float], Any]
 """From an object and the time to what the table shows."""

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from registry import objects
-from registry.printing import ages, formats
-from registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, text, value
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import ages, formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, text, value
+from aio_apiserver.storage.stored_object import Object
 
 CONFIG_MAPS = table_of(
     NAME,

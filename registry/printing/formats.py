@@ -6,10 +6,10 @@ Pure. Must hold: what is not there is said, never left blank, where kubectl's us
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from registry import objects
-from registry.generic.scale import selector_text
-from registry.printing.columns import Cell, Column
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.generic.scale import selector_text
+from aio_apiserver.registry.printing.columns import Cell, Column
+from aio_apiserver.storage.stored_object import Object
 
 NONE = "<none>"
 UNSET = "<unset>"

@@ -1,10 +1,10 @@
 """Jobs and cron jobs: how far they are, and when they run."""
 
-from registry import objects
-from registry.printing import ages, formats
-from registry.printing.columns import AGE, NAME, Column, count, table_of, text, value
-from registry.printing.formats import NONE, UNSET
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import ages, formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Column, count, table_of, text, value
+from aio_apiserver.registry.printing.formats import NONE, UNSET
+from aio_apiserver.storage.stored_object import Object
 
 _SELECTOR = Column(name="Selector", field="batch.v1.JobSpec.selector", priority=1)
 

@@ -1,10 +1,10 @@
 """Ingresses and their classes, network policies, and the addresses of services."""
 
-from registry import objects
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Column, Columns, table_of, value
-from registry.printing.formats import NONE
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Column, Columns, table_of, value
+from aio_apiserver.registry.printing.formats import NONE
+from aio_apiserver.storage.stored_object import Object
 
 _SHOWN_HOSTS = 3
 

@@ -1,10 +1,10 @@
 """Nodes: whether they are ready, what they are for, and what runs on them."""
 
-from registry import objects
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Cell, Column, table_of, text, value
-from registry.printing.formats import NONE
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, table_of, text, value
+from aio_apiserver.registry.printing.formats import NONE
+from aio_apiserver.storage.stored_object import Object
 
 _ROLE_PREFIX = "node-role.kubernetes.io/"
 _ROLE_LABEL = "kubernetes.io/role"

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry import objects
-from registry.printing import ages, formats
-from registry.printing.columns import AGE, NAME, Column, Columns
-from registry.printing.formats import NONE
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import ages, formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Column, Columns
+from aio_apiserver.registry.printing.formats import NONE
+from aio_apiserver.storage.stored_object import Object
 
 _GATED = "SchedulingGated"
 _NODE_LOST = "NodeLost"

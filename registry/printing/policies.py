@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from registry import objects
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, value
-from registry.printing.formats import NONE, UNSET
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, value
+from aio_apiserver.registry.printing.formats import NONE, UNSET
+from aio_apiserver.storage.stored_object import Object
 
 POD_DISRUPTION_BUDGETS = table_of(
     NAME,

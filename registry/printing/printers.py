@@ -5,8 +5,8 @@ A kind that is not listed shows its name and its age; one that brings its own co
 
 from collections.abc import Mapping
 
-from registry.names import GroupKind
-from registry.printing import (
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.printing import (
     access,
     autoscaling,
     cluster,
@@ -20,7 +20,7 @@ from registry.printing import (
     volumes,
     workloads,
 )
-from registry.printing.columns import BY_AGE, BY_TIME, Columns
+from aio_apiserver.registry.printing.columns import BY_AGE, BY_TIME, Columns
 
 _GROUPS: Mapping[str, Mapping[str, Columns]] = {
     "": {

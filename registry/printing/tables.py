@@ -6,9 +6,9 @@ Pure. The shapes alone: columns come from columns.py, the choice of a form from 
 from collections.abc import Sequence
 from typing import Any
 
-from registry.kind import Kind
-from registry.printing.columns import Columns
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.printing.columns import Columns
+from aio_apiserver.storage.stored_object import Object
 
 PARTIAL = "PartialObjectMetadata"
 

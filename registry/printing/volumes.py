@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from registry import objects
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Cell, Column, count, table_of, value
-from registry.printing.formats import NONE, UNSET
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, count, table_of, value
+from aio_apiserver.registry.printing.formats import NONE, UNSET
+from aio_apiserver.storage.stored_object import Object
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"

@@ -1,11 +1,11 @@
 """Workloads: controllers of pods, how many they want and how many they have."""
 
-from registry import objects
-from registry.generic.scale import selector_text
-from registry.printing import formats
-from registry.printing.columns import AGE, NAME, Column, table_of, value
-from registry.printing.formats import NONE
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.generic.scale import selector_text
+from aio_apiserver.registry.printing import formats
+from aio_apiserver.registry.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.printing.formats import NONE
+from aio_apiserver.storage.stored_object import Object
 
 _READY = Column(name="Ready", text="Number of the pod with ready state")
 

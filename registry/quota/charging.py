@@ -6,13 +6,13 @@ limits lets nothing through.
 
 from collections.abc import Collection, Sequence
 
-from registry import objects
-from registry.admission import refusals
-from registry.admission.interface import Attributes, Operation
-from registry.quota import amounts
-from registry.quota.amounts import Amounts
-from registry.quota.evaluators import Evaluator, Scope
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission import refusals
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.quota import amounts
+from aio_apiserver.registry.quota.amounts import Amounts
+from aio_apiserver.registry.quota.evaluators import Evaluator, Scope
+from aio_apiserver.storage.stored_object import Object
 
 
 def looks_at(quota: Object, evaluator: Evaluator, obj: Object) -> bool:

@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from registry import objects
-from registry.admission.interface import Attributes, Operation
-from registry.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
-from registry.quota import amounts
-from registry.quota.amounts import Amounts
-from registry.quota.evaluators import Scope, Unscoped, is_selected
-from registry.schema import quantity
-from registry.schema.quantity import Quantity
-from registry.storageclasses.storageclasses import class_of
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
+from aio_apiserver.registry.quota import amounts
+from aio_apiserver.registry.quota.amounts import Amounts
+from aio_apiserver.registry.quota.evaluators import Scope, Unscoped, is_selected
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.schema.quantity import Quantity
+from aio_apiserver.registry.storageclasses.storageclasses import class_of
+from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS, _STORAGE = "persistentvolumeclaims", "requests.storage"
 _OF_CLASS = ".storageclass.storage.k8s.io/"

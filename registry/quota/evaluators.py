@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from registry.admission.interface import Attributes, Operation
-from registry.names import GroupResource
-from registry.quota import amounts
-from registry.quota.amounts import Amounts
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quota import amounts
+from aio_apiserver.registry.quota.amounts import Amounts
+from aio_apiserver.storage.stored_object import Object
 
 Scope = Mapping[str, Any]
 """One demand of a quota on the objects that it looks at: scopeName, operator, values."""

@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import objects
-from registry.admission.interface import Attributes, Operation
-from registry.names import GroupResource
-from registry.quota import amounts, charging
-from registry.quota.evaluators import Evaluator, Scope
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quota import amounts, charging
+from aio_apiserver.registry.quota.evaluators import Evaluator, Scope
+from aio_apiserver.storage.stored_object import Object
 
 
 class Limited(Struct, frozen=True):

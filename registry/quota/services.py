@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from registry.admission.interface import Attributes, Operation
-from registry.quota import amounts
-from registry.quota.amounts import Amounts
-from registry.quota.evaluators import Unscoped
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.quota import amounts
+from aio_apiserver.registry.quota.amounts import Amounts
+from aio_apiserver.registry.quota.evaluators import Unscoped
+from aio_apiserver.storage.stored_object import Object
 
 _NODE_PORTS, _LOAD_BALANCERS = "services.nodeports", "services.loadbalancers"
 _NAMES = frozenset({"count/services", "services", _NODE_PORTS, _LOAD_BALANCERS})

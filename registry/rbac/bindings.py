@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from registry.kind import Kind
-from registry.rbac import validation
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rbac import validation
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class BindingStrategy(Strategy, frozen=True, kw_only=True):

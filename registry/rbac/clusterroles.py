@@ -3,13 +3,13 @@
 The gathering itself is a controller's: here an aggregation rule is only checked.
 """
 
-from registry import objects
-from registry.kind import Kind
-from registry.rbac import validation
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, label_selectors, names
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rbac import validation
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, label_selectors, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 

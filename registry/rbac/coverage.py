@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from registry.access.rbac_rules import PolicyRule
-from registry.gotext import quoted
+from aio_apiserver.registry.access.rbac_rules import PolicyRule
+from aio_apiserver.registry.gotext import quoted
 
 MOST_RIGHTS = 20_000
 """Of the rules that somebody grants: the biggest roles that exist have some thousands."""

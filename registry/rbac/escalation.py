@@ -11,24 +11,24 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import errors, objects
-from registry.access.authorizer import Attributes as Question
-from registry.access.authorizer import Authorizer, joined
-from registry.access.rbac_policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
-from registry.access.users import MASTERS, UserInfo
-from registry.admission.interface import Admission, Attributes, Operation
-from registry.generic import interpret
-from registry.generic.provider import resource_of
-from registry.gotext import quoted
-from registry.kind import Kind
-from registry.quoting import quote
-from registry.rbac import coverage
-from registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
-from registry.rbac.clusterroles import CLUSTERROLES
-from registry.rbac.roles import ROLES
-from registry.rest import StorageFor
-from storage.interface import ListOptions
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.access.authorizer import Attributes as Question
+from aio_apiserver.registry.access.authorizer import Authorizer, joined
+from aio_apiserver.registry.access.rbac_policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.admission.interface import Admission, Attributes, Operation
+from aio_apiserver.registry.generic import interpret
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.gotext import quoted
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rbac import coverage
+from aio_apiserver.registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
+from aio_apiserver.registry.rbac.clusterroles import CLUSTERROLES
+from aio_apiserver.registry.rbac.roles import ROLES
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import Object
 
 _FULL_AUTHORITY = (
     {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},

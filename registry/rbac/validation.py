@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from registry.validation.internal import form
-from storage.stored_object import Object
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.internal import form
+from aio_apiserver.storage.stored_object import Object
 
 GROUP = "rbac.authorization.k8s.io"
 

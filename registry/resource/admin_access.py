@@ -2,17 +2,17 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from registry import errors, objects
-from registry.core.namespaces import NAMESPACES
-from registry.generic.hooks import Hooks
-from registry.generic.interpret import Operation, interpreted
-from registry.generic.provider import resource_of
-from registry.resource import status_rights
-from registry.rest import Environment, Request
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.interface import Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.resource import status_rights
+from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
 
 _LABEL = "resource.kubernetes.io/admin-access"
 _RESULTS = "status.allocation.devices.results"

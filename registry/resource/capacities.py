@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.resource import lists
-from registry.schema import quantity
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.resource import lists
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 Part = Mapping[str, Any]
 

@@ -1,14 +1,14 @@
 """Expressions that choose devices: what they see of one, and what they may cost. Pure."""
 
-from registry.cel import estimates, types
-from registry.cel.environment import Environment
-from registry.cel.estimates import Path
-from registry.cel.libraries import BASE, quantities
-from registry.cel.schema_types import Declared
-from registry.cel.sizes import Range
-from registry.cel.syntax import Issue
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.cel import estimates, types
+from aio_apiserver.registry.cel.environment import Environment
+from aio_apiserver.registry.cel.estimates import Path
+from aio_apiserver.registry.cel.libraries import BASE, quantities
+from aio_apiserver.registry.cel.schema_types import Declared
+from aio_apiserver.registry.cel.sizes import Range
+from aio_apiserver.registry.cel.syntax import Issue
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 _MOST_COST = 1_000_000
 _MOST_ATTRIBUTES = 32

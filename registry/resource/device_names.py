@@ -2,10 +2,10 @@
 
 import re
 
-from registry.quoting import quote
-from registry.validation import domains, field
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import domains, field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
 
 _LONGEST_DRIVER = 63
 _LONGEST_POOL = 253

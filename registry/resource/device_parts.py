@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from registry.deferred import Deferred
-from registry.resource import device_names, device_taints, lists
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.resource import device_names, device_taints, lists
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 if TYPE_CHECKING:
-    from registry.resource import device_expressions
+    from aio_apiserver.registry.resource import device_expressions
 else:
-    device_expressions = Deferred("registry.resource.device_expressions")
+    device_expressions = Deferred("aio_apiserver.registry.resource.device_expressions")
 
 Part = Mapping[str, Any]
 

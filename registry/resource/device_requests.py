@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.resource import device_names, device_parts, device_taints, lists
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.resource import device_names, device_parts, device_taints, lists
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 Part = Mapping[str, Any]
 Names = Mapping[str, frozenset[str]]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.validation import field, names
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
 
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
 _OPERATORS = ("Equal", "Exists")

@@ -1,11 +1,11 @@
 """The resource.k8s.io group: its kinds."""
 
-from registry.generic.provider import KindsProvider
-from registry.resource import admin_access
-from registry.resource.deviceclasses import DEVICECLASSES
-from registry.resource.resourceclaims import RESOURCECLAIMS
-from registry.resource.resourceclaimtemplates import RESOURCECLAIMTEMPLATES
-from registry.resource.resourceslices import RESOURCESLICES
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.resource import admin_access
+from aio_apiserver.registry.resource.deviceclasses import DEVICECLASSES
+from aio_apiserver.registry.resource.resourceclaims import RESOURCECLAIMS
+from aio_apiserver.registry.resource.resourceclaimtemplates import RESOURCECLAIMTEMPLATES
+from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
 
 GROUP = "resource.k8s.io"
 

@@ -1,13 +1,13 @@
 """Templates of resource claims: each pod that names one gets a claim of its own."""
 
-from registry import empties
-from registry.core.pods_validation import claims
-from registry.kind import Kind
-from registry.resource import device_requests
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, internal, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import empties
+from aio_apiserver.registry.core.pods_validation import claims
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.resource import device_requests
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):

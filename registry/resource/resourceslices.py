@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry import empties
-from registry.core.pods_validation import affinity
-from registry.fields import text
-from registry.kind import Kind
-from registry.quoting import quote
-from registry.resource import device_names, devices, lists
-from registry.rest import timestamp
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, internal, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import empties
+from aio_apiserver.registry.core.pods_validation import affinity
+from aio_apiserver.registry.fields import text
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.resource import device_names, devices, lists
+from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _MOST_DEVICES = 128
 _MOST_SPECIAL_DEVICES = 64

@@ -8,13 +8,13 @@ needs it for that node only.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.access import refusals
-from registry.access.authorizer import Attributes, Authorizer
-from registry.access.users import UserInfo, split_service_account
-from registry.rest import Request
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.access import refusals
+from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.access.users import UserInfo, split_service_account
+from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _NODE_NAME = "authentication.kubernetes.io/node-name"
 _ASSOCIATED, _ARBITRARY = "associated-node:", "arbitrary-node:"

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from registry import errors
-from registry.kind import Kind
-from registry.names import GroupResource
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 SYSTEM_CLASSES: Mapping[str, int] = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """The classes that Kubernetes itself needs."""

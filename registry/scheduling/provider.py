@@ -1,7 +1,7 @@
 """The scheduling.k8s.io group: its kinds."""
 
-from registry.generic.provider import KindsProvider
-from registry.scheduling.priorityclasses import PRIORITYCLASSES
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.scheduling.priorityclasses import PRIORITYCLASSES
 
 GROUP = "scheduling.k8s.io"
 

@@ -7,8 +7,8 @@ messages call their types, and run_time_defaults.py the defaults that Kubernetes
 from collections.abc import Mapping
 from typing import Any
 
-from registry.schema import definitions, go_names, presence, run_time_defaults, wire
-from registry.schema.model import MISSING, Field, Kind, Merge, Node, Schema, Structure
+from aio_apiserver.registry.schema import definitions, go_names, presence, run_time_defaults, wire
+from aio_apiserver.registry.schema.model import MISSING, Field, Kind, Merge, Node, Schema, Structure
 
 _API = "io.k8s.apimachinery.pkg."
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."

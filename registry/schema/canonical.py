@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from registry.schema import leaves
-from registry.schema.model import Field, Kind, Node, Structure
+from aio_apiserver.registry.schema import leaves
+from aio_apiserver.registry.schema.model import Field, Kind, Node, Structure
 
 MAX_SHAPES = 256
 

@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
-from registry.empties import Empties
-from registry.schema import convert, definitions, places, strict
-from registry.schema.builtin import BuiltinTypes
-from registry.schema.canonical import Print, Printers
-from registry.schema.decode import Decode, Decoders, Findings
-from registry.schema.defaults import Defaulters, Fill
-from registry.schema.definitions import Definitions, TypeMeta
-from registry.schema.errors import TOO_DEEP, DecodeError, UnknownKind
-from registry.schema.model import Node
+from aio_apiserver.registry.empties import Empties
+from aio_apiserver.registry.schema import convert, definitions, places, strict
+from aio_apiserver.registry.schema.builtin import BuiltinTypes
+from aio_apiserver.registry.schema.canonical import Print, Printers
+from aio_apiserver.registry.schema.decode import Decode, Decoders, Findings
+from aio_apiserver.registry.schema.defaults import Defaulters, Fill
+from aio_apiserver.registry.schema.definitions import Definitions, TypeMeta
+from aio_apiserver.registry.schema.errors import TOO_DEEP, DecodeError, UnknownKind
+from aio_apiserver.registry.schema.model import Node
 
 T = TypeVar("T")
 

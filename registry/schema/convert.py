@@ -9,11 +9,11 @@ Must hold: what is converted is in the form that decode.py promises.
 from collections.abc import Mapping
 from typing import Any
 
-from registry.schema import leaves, numbers, ordering, places
-from registry.schema.decode import CONTAINERS, Findings, keeps_zero, zero
-from registry.schema.errors import DecodeError, TypeMismatch
-from registry.schema.model import Kind, Node, Structure
-from registry.schema.places import Where
+from aio_apiserver.registry.schema import leaves, numbers, ordering, places
+from aio_apiserver.registry.schema.decode import CONTAINERS, Findings, keeps_zero, zero
+from aio_apiserver.registry.schema.errors import DecodeError, TypeMismatch
+from aio_apiserver.registry.schema.model import Kind, Node, Structure
+from aio_apiserver.registry.schema.places import Where
 
 _GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
 _INTEGER_BITS = {"int32": 32, "int64": 64}

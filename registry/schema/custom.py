@@ -6,7 +6,7 @@ any JSON. Value validation, CEL rules and the rest stay in `Node.schema`.
 
 from collections.abc import Mapping
 
-from registry.schema.model import MISSING, Field, Kind, Merge, Node, Schema, Structure
+from aio_apiserver.registry.schema.model import MISSING, Field, Kind, Merge, Node, Schema, Structure
 
 _SCALARS = {
     "string": Kind.STRING,

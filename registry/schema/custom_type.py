@@ -13,15 +13,15 @@ from typing import Any
 
 import orjson
 
-from registry.quoting import quote
-from registry.schema import custom, places, strict
-from registry.schema.catalog import Catalog, Decoded
-from registry.schema.errors import TOO_DEEP, DecodeError
-from registry.schema.model import Node, Schema
-from registry.schema.structural import defaulting, embedded, lists, pruning, rules
-from registry.schema.structural.metadata import MetadataType
-from registry.schema.validation import combinations
-from registry.schema.validation.values import Plans
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import custom, places, strict
+from aio_apiserver.registry.schema.catalog import Catalog, Decoded
+from aio_apiserver.registry.schema.errors import TOO_DEEP, DecodeError
+from aio_apiserver.registry.schema.model import Node, Schema
+from aio_apiserver.registry.schema.structural import defaulting, embedded, lists, pruning, rules
+from aio_apiserver.registry.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.schema.validation import combinations
+from aio_apiserver.registry.schema.validation.values import Plans
 
 _MANY = 500
 _INT64 = range(-(2**63), 2**63)

@@ -12,11 +12,11 @@ left as it is, but shares its plain lists and maps, and its free JSON, with the 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from registry.quoting import quote
-from registry.schema import leaves, numbers, ordering, places
-from registry.schema.errors import DecodeError, TypeMismatch
-from registry.schema.model import Field, Kind, Node, Structure
-from registry.schema.places import Where
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import leaves, numbers, ordering, places
+from aio_apiserver.registry.schema.errors import DecodeError, TypeMismatch
+from aio_apiserver.registry.schema.model import Field, Kind, Node, Structure
+from aio_apiserver.registry.schema.places import Where
 
 MAX_STRICT_ERRORS = 100
 """Go's decoder counts no further."""

@@ -10,8 +10,8 @@ Must hold: each place gets a copy of its own; a default is itself completed by t
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from registry import objects
-from registry.schema.model import MISSING, Field, Node, Structure
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.schema.model import MISSING, Field, Node, Structure
 
 Fill = Callable[[Any], None]
 """Completes a value that is there. What is not of the schema's type is left alone."""

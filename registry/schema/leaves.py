@@ -7,9 +7,9 @@ text that does not parse. Shared by decode.py and convert.py, which differ in wh
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry.schema import binary, go_names, numbers, quantity, times
-from registry.schema.errors import TypeMismatch
-from registry.schema.model import Kind, Node
+from aio_apiserver.registry.schema import binary, go_names, numbers, quantity, times
+from aio_apiserver.registry.schema.errors import TypeMismatch
+from aio_apiserver.registry.schema.model import Kind, Node
 
 Reader = Callable[[Any], Any]
 

@@ -5,7 +5,7 @@ Pure. YAML gets there on its way to JSON, and so does free JSON that kube-apiser
 
 from typing import Any
 
-from registry.schema import numbers
+from aio_apiserver.registry.schema import numbers
 
 
 def as_printed(value: Any) -> Any:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from registry.schema.errors import DecodeError
+from aio_apiserver.registry.schema.errors import DecodeError
 
 MILLI = -3
 NANO = -9

@@ -7,7 +7,7 @@ on the rest of an object are rules of its kind and are not here. `protocol` must
 from collections.abc import Mapping
 from typing import Any
 
-from registry.schema.model import MISSING
+from aio_apiserver.registry.schema.model import MISSING
 
 
 def default(definition: str, field: str) -> Any:

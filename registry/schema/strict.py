@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
-from registry.quoting import quote
-from registry.schema import numbers, places
-from registry.schema.decode import MAX_STRICT_ERRORS, unknown_field
-from registry.schema.model import Field, Kind, Node, Structure
-from registry.schema.places import Where
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import numbers, places
+from aio_apiserver.registry.schema.decode import MAX_STRICT_ERRORS, unknown_field
+from aio_apiserver.registry.schema.model import Field, Kind, Node, Structure
+from aio_apiserver.registry.schema.places import Where
 
 _ESCAPED_COLON = b"\\u003"
 _INT64_DIGITS = 19

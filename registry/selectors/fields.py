@@ -7,10 +7,10 @@ backslash is refused.
 
 from collections.abc import Iterator
 
-from registry.errors import BadRequest
-from registry.kind import Kind
-from registry.quoting import quote
-from storage.selection import Operator, Requirement
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.selection import Operator, Requirement
 
 # In the order in which they are looked for at each position.
 _OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))

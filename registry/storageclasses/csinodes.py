@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.core.pods_validation import volume_sources
-from registry.kind import Kind
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, internal, names, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core.pods_validation import volume_sources
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _PATH = "spec.drivers"
 _MAX_NODE_ID = 256

@@ -1,11 +1,11 @@
 """CSI storage capacities: how much a driver can still give in a part of the cluster."""
 
-from registry.kind import Kind
-from registry.schema import quantity
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, internal, label_selectors, names, node_labels, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, label_selectors, names, node_labels, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 
 class CSIStorageCapacityStrategy(Strategy, frozen=True, kw_only=True):

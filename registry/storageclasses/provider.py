@@ -1,12 +1,12 @@
 """The storage.k8s.io group: its kinds."""
 
-from registry.generic.provider import KindsProvider
-from registry.storageclasses.csidrivers import CSIDRIVERS
-from registry.storageclasses.csinodes import CSINODES
-from registry.storageclasses.csistoragecapacities import CSISTORAGECAPACITIES
-from registry.storageclasses.storageclasses import STORAGECLASSES
-from registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
-from registry.storageclasses.volumeattributesclasses import VOLUMEATTRIBUTESCLASSES
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.storageclasses.csidrivers import CSIDRIVERS
+from aio_apiserver.registry.storageclasses.csinodes import CSINODES
+from aio_apiserver.registry.storageclasses.csistoragecapacities import CSISTORAGECAPACITIES
+from aio_apiserver.registry.storageclasses.storageclasses import STORAGECLASSES
+from aio_apiserver.registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
+from aio_apiserver.registry.storageclasses.volumeattributesclasses import VOLUMEATTRIBUTESCLASSES
 
 KINDS = (
     CSIDRIVERS,

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry import objects
-from registry.kind import Kind
-from registry.storageclasses import parameters
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field, names, node_labels, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.storageclasses import parameters
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, names, node_labels, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.core import volume_specs
-from registry.core.pods_validation import volume_sources
-from registry.kind import Kind
-from registry.strategy import StatusStrategy, Strategy, StrategyContext
-from registry.validation import field, internal, names, object_meta
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.core import volume_specs
+from aio_apiserver.registry.core.pods_validation import volume_sources
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.validation import field, internal, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _MAX_METADATA_BYTES = 256 * 1024
 _MAX_MESSAGE_BYTES = 1024

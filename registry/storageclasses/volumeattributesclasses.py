@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from registry.kind import Kind
-from registry.storageclasses import parameters
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field
-from registry.validation.field import FieldError
-from storage.stored_object import Object
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.storageclasses import parameters
+from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.storage.stored_object import Object
 
 _FROZEN: tuple[tuple[str, Any], ...] = (("driverName", ""), ("parameters", {}))
 

@@ -17,9 +17,9 @@ from ipaddress import (
     ip_interface,
 )
 
-from registry.quoting import quote
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 Address = IPv4Address | IPv6Address
 Interface = IPv4Interface | IPv6Interface

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from registry.validation.names import Format
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import Format
 
 _STATUSES = ("False", "True", "Unknown")
 _LONGEST_REASON = 1024

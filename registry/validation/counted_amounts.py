@@ -5,7 +5,7 @@ than nothing, and some whole numbers beyond are no whole numbers. Must hold: the
 upstream; all other comparisons are exact.
 """
 
-from registry.schema.quantity import MILLI, NANO, Quantity
+from aio_apiserver.registry.schema.quantity import MILLI, NANO, Quantity
 
 _HIGHEST = 2**63 - 1
 _SINGLE_STEPS = frozenset({1, 2, 3, 6, 9})

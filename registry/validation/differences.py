@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from registry.validation import field
+from aio_apiserver.registry.validation import field
 
 _CONTEXT = 3
 _MOST_COMPARED = 2000

@@ -2,9 +2,9 @@
 
 import re
 
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1123_SUBDOMAIN, Format
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1123_SUBDOMAIN, Format
 
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from registry.errors import Cause, Invalid
-from registry.names import GroupKind
-from registry.validation.field import FieldError
+from aio_apiserver.registry.errors import Cause, Invalid
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.validation.field import FieldError
 
 
 def invalid_of(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> Invalid:

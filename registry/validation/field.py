@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from registry import gotext
-from registry.quoting import quote
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.quoting import quote
 
 
 class ErrorType(Enum):

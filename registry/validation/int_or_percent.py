@@ -2,8 +2,8 @@
 
 import re
 
-from registry.validation import field, names
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
 
 IntOrPercent = int | str
 

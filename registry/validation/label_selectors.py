@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, names, object_meta
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field, names, object_meta
+from aio_apiserver.registry.validation.field import FieldError
 
 _NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _ANY_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"

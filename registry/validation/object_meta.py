@@ -7,10 +7,10 @@ object has them.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.quoting import quote
-from registry.validation import field, names
-from registry.validation.field import FieldError
-from registry.validation.names import NameCheck
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import field, names
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import NameCheck
 
 IMMUTABLE = "field is immutable"
 ORPHAN_DEPENDENTS = "orphan"

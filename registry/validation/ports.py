@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 PORTS = range(1, 65536)
 

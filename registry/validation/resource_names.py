@@ -6,12 +6,12 @@ resources: whole things that only count.
 
 from collections.abc import Mapping, Sequence
 
-from registry.quoting import quote
-from registry.schema import quantity
-from registry.schema.errors import DecodeError
-from registry.validation import counted_amounts, field
-from registry.validation.field import FieldError
-from registry.validation.names import check_qualified_name
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.validation import counted_amounts, field
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import check_qualified_name
 
 HUGE_PAGES = "hugepages-"
 _REQUESTS = "requests."

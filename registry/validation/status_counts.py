@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, values
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field, values
+from aio_apiserver.registry.validation.field import FieldError
 
 OF_REPLICAS = "cannot be greater than status.replicas"
 OF_READY = "cannot be greater than readyReplicas"

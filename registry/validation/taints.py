@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.validation import field, internal, names
-from registry.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.validation import field, internal, names
+from aio_apiserver.registry.validation.field import ErrorType, FieldError
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.quoting import quote
-from registry.validation import field, ports
-from registry.validation.field import FieldError
-from registry.validation.names import DNS1123_SUBDOMAIN
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import field, ports
+from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.validation.names import DNS1123_SUBDOMAIN
 
 _FORM = "; desired format: https://host[/path]"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 _AT_LEAST_ZERO = "must be greater than or equal to 0"
 

@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from storage.clock import Clock
-from storage.encryption_config import EncryptionConfiguration, GroupResource, Kms, Provider, ResourceRule
-from storage.transformer import IDENTITY, Chain, Cipher, Counts, Encrypting, Prefixed, Transformer
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption_config import EncryptionConfiguration, GroupResource, Kms, Provider, ResourceRule
+from aio_apiserver.storage.transformer import IDENTITY, Chain, Cipher, Counts, Encrypting, Prefixed, Transformer
 
 if TYPE_CHECKING:
-    from storage.transformers.kms_v2.provider import KmsV2
+    from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
 
 _ANY = GroupResource("*", "*")
 
@@ -75,8 +75,8 @@ class ProviderSet:
                 yield from _keyed(provider)
 
     def _plugged(self, kms: Kms) -> Transformer:
-        from storage.transformers.kms_v2.plugin import Plugin
-        from storage.transformers.kms_v2.provider import KmsV2
+        from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin
+        from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
 
         provider = KmsV2(kms.name, Plugin(kms.endpoint, timeout=kms.timeout), self._clock)
         self._kms.append(provider)
@@ -92,19 +92,19 @@ def _keyed(provider: Provider) -> Iterator[Prefixed]:
 
 
 def _aescbc(key: bytes) -> Cipher:
-    from storage.transformers.aescbc import AESCBC
+    from aio_apiserver.storage.transformers.aescbc import AESCBC
 
     return AESCBC(key)
 
 
 def _aesgcm(key: bytes) -> Cipher:
-    from storage.transformers.aesgcm import AESGCM
+    from aio_apiserver.storage.transformers.aesgcm import AESGCM
 
     return AESGCM(key)
 
 
 def _secretbox(key: bytes) -> Cipher:
-    from storage.transformers.secretbox import Secretbox
+    from aio_apiserver.storage.transformers.secretbox import Secretbox
 
     return Secretbox(key)
 

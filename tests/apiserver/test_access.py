@@ -13,12 +13,12 @@ import pytest
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from apiserver import authentication_config, authorization_config, certificates
-from apiserver.certificates import Pki
-from apiserver.server import Server
-from registry.access import signing_keys
-from registry.access.signing_keys import VerifyingKey
-from storage.clock import SystemClock
+from aio_apiserver.apiserver import authentication_config, authorization_config, certificates
+from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.registry.access import signing_keys
+from aio_apiserver.registry.access.signing_keys import VerifyingKey
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"

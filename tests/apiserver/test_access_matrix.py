@@ -17,18 +17,18 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
 
-from apiserver import app, request_info, urls
-from apiserver.answers import Answer
-from apiserver.context import Filter, Handler, RequestContext, compose
-from apiserver.filters.authorization import attributes_of, with_authorization
-from apiserver.filters.errors import with_errors
-from apiserver.filters.request_info import with_request_info
-from apiserver.server import Server
-from apiserver.warning_headers import Warnings
-from registry.access.authorizer import Attributes, Decision, Rules
-from registry.access.rbac import decide
-from registry.access.rbac_policy import Policy
-from registry.access.users import UserInfo
+from aio_apiserver.apiserver import app, request_info, urls
+from aio_apiserver.apiserver.answers import Answer
+from aio_apiserver.apiserver.context import Filter, Handler, RequestContext, compose
+from aio_apiserver.apiserver.filters.authorization import attributes_of, with_authorization
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.warning_headers import Warnings
+from aio_apiserver.registry.access.authorizer import Attributes, Decision, Rules
+from aio_apiserver.registry.access.rbac import decide
+from aio_apiserver.registry.access.rbac_policy import Policy
+from aio_apiserver.registry.access.users import UserInfo
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.access.test_rbac import NAMESPACES, USERS, World
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import as_admin, ask, bearer, running, trusting
 
 HIDDEN = "aGlkZGVu"

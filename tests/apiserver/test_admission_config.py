@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from apiserver import admission_config
+from aio_apiserver.apiserver import admission_config
 
 HEAD = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n"
 

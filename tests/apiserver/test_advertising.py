@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from apiserver.advertising import advertised
-from apiserver.settings import Settings
+from aio_apiserver.apiserver.advertising import advertised
+from aio_apiserver.apiserver.settings import Settings
 
 
 def address(**flags: Any) -> str:

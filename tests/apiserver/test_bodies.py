@@ -3,9 +3,9 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from apiserver import bodies, responses
-from apiserver.context import RequestContext
-from apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver import bodies, responses
+from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.filters.errors import with_errors
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, read_answer
 
 

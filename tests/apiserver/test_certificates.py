@@ -7,9 +7,9 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from apiserver import certificates
-from apiserver.certificates import KeyPair, Pki
-from storage.clock import ManualClock
+from aio_apiserver.apiserver import certificates
+from aio_apiserver.apiserver.certificates import KeyPair, Pki
+from aio_apiserver.storage.clock import ManualClock
 
 HOSTS = ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc"]
 DAY = 24 * 3600

@@ -7,8 +7,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from apiserver import client_certificates
-from apiserver.client_certificates import ClientCertificate, Untrusted
+from aio_apiserver.apiserver import client_certificates
+from aio_apiserver.apiserver.client_certificates import ClientCertificate, Untrusted
 
 COMMON_NAME, ORGANIZATION = NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME
 UID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")

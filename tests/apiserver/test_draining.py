@@ -1,4 +1,4 @@
-from apiserver.draining import Draining
+from aio_apiserver.apiserver.draining import Draining
 
 
 def test_subscribers_are_called_once() -> None:

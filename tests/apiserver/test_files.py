@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from apiserver import files
+from aio_apiserver.apiserver import files
 
 
 @pytest.mark.parametrize("mode", [files.PRIVATE, files.PUBLIC])

@@ -1,7 +1,7 @@
 import pytest
 
-from apiserver import flags
-from apiserver.flags import Flag, Kind, UsageError, Value
+from aio_apiserver.apiserver import flags
+from aio_apiserver.apiserver.flags import Flag, Kind, UsageError, Value
 
 FLAGS = [
     Flag("secure-port", Kind.INT, "", ""),

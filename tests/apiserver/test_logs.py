@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apiserver import logs
+from aio_apiserver.apiserver import logs
 
 logger = logging.getLogger("tests.logs")
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from apiserver.outgoing import Outgoing
-from registry.webhook_calls import WebhookFailed
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.outgoing import Outgoing
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.webhook_servers import webhook
 from tests.storage.kv.certificates import Authority
 

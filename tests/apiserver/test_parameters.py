@@ -2,10 +2,10 @@
 
 import pytest
 
-from apiserver import parameters, urls
-from registry.errors import BadRequest, Invalid
-from registry.kind import Kind
-from storage.interface import Match, Preconditions
+from aio_apiserver.apiserver import parameters, urls
+from aio_apiserver.registry.errors import BadRequest, Invalid
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.storage.interface import Match, Preconditions
 
 MAPS = Kind(group="", plural="configmaps", kind="ConfigMap")
 

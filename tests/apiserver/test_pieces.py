@@ -4,7 +4,7 @@ import orjson
 import pytest
 from aiohttp.abc import AbstractStreamWriter
 
-from apiserver.pieces import PIECE_BYTES, JSONList
+from aio_apiserver.apiserver.pieces import PIECE_BYTES, JSONList
 
 _HEAD, _TAIL = b'{"items":[', b"]}\n"
 

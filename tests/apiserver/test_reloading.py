@@ -15,13 +15,13 @@ import pytest
 from aiohttp import web
 from multidict import CIMultiDict
 
-from apiserver import renewal, server
-from apiserver.backends import Backends, Unreachable
-from apiserver.reloading import PAUSE, Contents, Reloaded, Reloading
-from apiserver.server import Server
-from apiserver.settings import Settings
-from registry.locations import Location, Passage
-from storage.clock import ManualClock
+from aio_apiserver.apiserver import renewal, server
+from aio_apiserver.apiserver.backends import Backends, Unreachable
+from aio_apiserver.apiserver.reloading import PAUSE, Contents, Reloaded, Reloading
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.locations import Location, Passage
+from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer, running, trusting
 from tests.apiserver.webhook_servers import webhook
 from tests.storage.kv.certificates import Authority, CertificateFiles

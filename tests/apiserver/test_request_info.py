@@ -2,8 +2,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from apiserver import request_info
-from apiserver.request_info import RequestInfo
+from aio_apiserver.apiserver import request_info
+from aio_apiserver.apiserver.request_info import RequestInfo
 
 NAMESPACED = ("POST", "create"), ("PUT", "update"), ("PATCH", "patch"), ("OPTIONS", ""), ("FOO", "")
 

@@ -6,7 +6,7 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_exceptions import BadHttpMethod
 from aiohttp.http_parser import HttpRequestParser
 
-from apiserver.request_parser import AnyMethodParser, RequestParser
+from aio_apiserver.apiserver.request_parser import AnyMethodParser, RequestParser
 
 GET = b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
 FOO = b"FOO /b HTTP/1.1\r\nHost: a\r\n\r\n"

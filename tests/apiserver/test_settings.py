@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from apiserver import command_line, flags
-from apiserver.flags import UsageError
-from apiserver.settings import Settings
-from apiserver.unused_flags import UNUSED
+from aio_apiserver.apiserver import command_line, flags
+from aio_apiserver.apiserver.flags import UsageError
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.unused_flags import UNUSED
 
 
 def of(*arguments: str) -> Settings:

@@ -1,9 +1,9 @@
 from pathlib import Path
 from typing import Any
 
-from apiserver import storage_config
-from apiserver.settings import Settings
-from storage.factory import EVENTS, StorageConfig
+from aio_apiserver.apiserver import storage_config
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.storage.factory import EVENTS, StorageConfig
 
 
 def config(**values: Any) -> StorageConfig:

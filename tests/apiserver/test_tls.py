@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from apiserver import certificates, tls
-from apiserver.settings import Settings
-from storage.clock import SystemClock
+from aio_apiserver.apiserver import certificates, tls
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, ask, running, trusting
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apiserver import urls
+from aio_apiserver.apiserver import urls
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 from pathlib import Path
 
-from apiserver import command_line, usage
-from apiserver.settings import ENVIRONMENT
+from aio_apiserver.apiserver import command_line, usage
+from aio_apiserver.apiserver.settings import ENVIRONMENT
 
 DOCS = Path(__file__).parents[2] / "docs" / "flags.md"
 
 
 def test_the_documentation_is_what_the_settings_say() -> None:
-    assert DOCS.read_text() == usage.markdown(), "python -m apiserver.usage > docs/flags.md"
+    assert DOCS.read_text() == usage.markdown(), "python -m aio_apiserver.apiserver.usage > docs/flags.md"
 
 
 def test_help_names_every_flag_and_variable() -> None:

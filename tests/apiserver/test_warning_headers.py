@@ -1,4 +1,4 @@
-from apiserver.warning_headers import ITEM_LIMIT, TOTAL_LIMIT, Warnings
+from aio_apiserver.apiserver.warning_headers import ITEM_LIMIT, TOTAL_LIMIT, Warnings
 
 
 def headers_of(*texts: str) -> list[str]:

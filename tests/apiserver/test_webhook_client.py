@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp import web
 
-from apiserver.metrics.outgoing import OutgoingMetrics
-from apiserver.webhook_client import ServiceAddress, WebhookClient
-from apiserver.webhook_credentials import Credential, Credentials
-from registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
-from storage.clock import SystemClock
-from storage.measures import Counter, Histogram
+from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
+from aio_apiserver.apiserver.webhook_client import ServiceAddress, WebhookClient
+from aio_apiserver.apiserver.webhook_credentials import Credential, Credentials
+from aio_apiserver.registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.measures import Counter, Histogram
 from tests.apiserver.webhook_servers import trusted, webhook
 from tests.storage.kv.certificates import Authority
 

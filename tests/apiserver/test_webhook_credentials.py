@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from apiserver import webhook_credentials
-from apiserver.webhook_credentials import Credentials
+from aio_apiserver.apiserver import webhook_credentials
+from aio_apiserver.apiserver.webhook_credentials import Credentials
 
 USERS = """
 kind: Config

@@ -1,7 +1,7 @@
 """All API groups together."""
 
-from registry.assembly import assemble, environment_of
-from registry.providers import PROVIDERS
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.providers import PROVIDERS
 from tests.registry.foundations import foundation
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from registry import conditions
+from aio_apiserver.registry import conditions
 
 READY = {"type": "Ready", "status": "True", "reason": "Fine"}
 

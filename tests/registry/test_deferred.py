@@ -5,20 +5,20 @@ import sys
 
 import pytest
 
-from registry import quoting
-from registry.deferred import Deferred
+from aio_apiserver.registry import quoting
+from aio_apiserver.registry.deferred import Deferred
 
 _LOADED = "import sys, apiserver.command, apiserver.program; print(*sys.modules)"
 
 
 def test_it_gives_what_the_module_has() -> None:
-    deferred = Deferred("registry.quoting")
+    deferred = Deferred("aio_apiserver.registry.quoting")
 
     assert deferred.quote is quoting.quote
 
 
 def test_what_a_module_does_not_have_is_missing() -> None:
-    deferred = Deferred("registry.quoting")
+    deferred = Deferred("aio_apiserver.registry.quoting")
 
     with pytest.raises(AttributeError, match="nonsense"):
         deferred.nonsense  # noqa: B018 - reading it is what is tested
@@ -27,10 +27,10 @@ def test_what_a_module_does_not_have_is_missing() -> None:
 def test_a_start_loads_no_expressions_and_no_rules_of_definitions() -> None:
     loaded = subprocess.run([sys.executable, "-c", _LOADED], check=True, capture_output=True, text=True).stdout.split()
 
-    assert "registry.admissionregistration.expressions" in loaded
+    assert "aio_apiserver.registry.admissionregistration.expressions" in loaded
     assert not {
-        "registry.cel.environment",
-        "registry.customresources.definition_rules",
+        "aio_apiserver.registry.cel.environment",
+        "aio_apiserver.registry.customresources.definition_rules",
         "google.protobuf",
         "jwt",
     } & set(loaded)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry import durations
+from aio_apiserver.registry import durations
 
 
 @pytest.mark.parametrize(

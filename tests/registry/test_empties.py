@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from registry import preparation
-from registry.access.users import ANONYMOUS
-from registry.apps.replicasets import REPLICASETS
-from registry.config import Config
-from registry.core.configmaps import CONFIGMAPS
-from registry.core.secrets import SECRETS
-from registry.empties import Empty, put_back, show
-from registry.errors import Invalid
-from registry.kind import Kind
-from registry.networking.networkpolicies import NETWORKPOLICIES
-from registry.rest import Request
+from aio_apiserver.registry import preparation
+from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.apps.replicasets import REPLICASETS
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.registry.empties import Empty, put_back, show
+from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.networking.networkpolicies import NETWORKPOLICIES
+from aio_apiserver.registry.rest import Request
 from tests.registry.defaulted import CONTEXT, created, defaulted
 
 CONFIG = Config()

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
-from registry import errors
-from registry.errors import Cause, Details, StatusError
-from registry.names import GroupKind, GroupResource
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.errors import Cause, Details, StatusError
+from aio_apiserver.registry.names import GroupKind, GroupResource
 
 PODS = GroupResource("", "pods")
 DEPLOYMENTS = GroupResource("apps", "deployments")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry import goaddresses
+from aio_apiserver.registry import goaddresses
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry import gotext
+from aio_apiserver.registry import gotext
 
 
 @pytest.mark.parametrize(

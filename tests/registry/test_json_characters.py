@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry import json_characters
+from aio_apiserver.registry import json_characters
 
 LOST = b"\\ufffd"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry import json_errors
+from aio_apiserver.registry import json_errors
 
 PIECES = st.sampled_from(
     (*'{}[],:"\\n0-1.e+ \t\né\x00\x1fx', "u00e9", "true", "false", "null", "tru", '"a"', '"b":', "NaN", "Infinity")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from registry import errors, options
-from registry.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
+from aio_apiserver.registry import errors, options
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 
 
 def test_every_mistake_is_told_at_once() -> None:

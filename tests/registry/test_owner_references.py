@@ -1,6 +1,6 @@
 """Owners that are named twice."""
 
-from registry import owner_references
+from aio_apiserver.registry import owner_references
 
 
 def test_equal_references_count_once_and_the_client_hears_of_it() -> None:

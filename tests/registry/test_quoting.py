@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.quoting import quote
+from aio_apiserver.registry.quoting import quote
 
 
 @pytest.mark.parametrize(

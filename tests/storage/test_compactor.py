@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.compactor import KEY, Compactor
-from storage.errors import Compacted
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.compactor import KEY, Compactor
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.kv import steps
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from storage.clock import ManualClock
-from storage.codec import JSON, MSGPACK
-from storage.encryption import Encryption
-from storage.errors import Corrupt, KeyNotFound
-from storage.interface import ListOptions, WatchEventType
-from storage.kv.memory import MemoryKV
-from storage.store import Store
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import JSON, MSGPACK
+from aio_apiserver.storage.encryption import Encryption
+from aio_apiserver.storage.errors import Corrupt, KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, WatchEventType
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store import Store
 from tests.storage import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import Watcher, create, in_time, keys, labelled, set_spec, setting, shapes, unchanged

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.encryption import Encryption
-from storage.encryption_config import InvalidEncryptionConfig
-from storage.errors import Corrupt, Unavailable
-from storage.kv.interface import Health
-from storage.transformer import Plain, Transformer
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.encryption import Encryption
+from aio_apiserver.storage.encryption_config import InvalidEncryptionConfig
+from aio_apiserver.storage.errors import Corrupt, Unavailable
+from aio_apiserver.storage.kv.interface import Health
+from aio_apiserver.storage.transformer import Plain, Transformer
 from tests.storage.encryption_files import IDENTITY, configuration, keyed, kms, rule, secret
 from tests.storage.transformers.kms_plugin import KmsPlugin
 from tests.storage.transformers.steps import at_once
@@ -407,8 +407,8 @@ async def test_neither_grpc_nor_nacl_is_imported_without_their_providers(path: P
     put(path, configuration(rule(["secrets"], keyed("aescbc", "a"), keyed("aesgcm", "a"))))
     program = (
         "import asyncio, pathlib, sys\n"
-        "from storage.clock import SystemClock\n"
-        "from storage.encryption import Encryption\n"
+        "from aio_apiserver.storage.clock import SystemClock\n"
+        "from aio_apiserver.storage.encryption import Encryption\n"
         "asyncio.run(Encryption.start(pathlib.Path(sys.argv[1]), clock=SystemClock()))\n"
         "print(sorted({'grpc', 'nacl', 'google.protobuf'} & set(sys.modules)))\n"
     )

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from storage import encryption_config, encryption_rules
-from storage.encryption_config import GroupResource, InvalidEncryptionConfig
+from aio_apiserver.storage import encryption_config, encryption_rules
+from aio_apiserver.storage.encryption_config import GroupResource, InvalidEncryptionConfig
 from tests.storage.encryption_files import IDENTITY, configuration, keyed, kms, rule, secret
 
 HEAD = b"apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n"

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from storage import servers_overrides
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.codec import MSGPACK
-from storage.compactor import KEY
-from storage.encryption_config import InvalidEncryptionConfig
-from storage.errors import Closed, DataDirLocked, InvalidOptions
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import ListOptions, Resource
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.measured_origin import MeasuredOrigin
-from storage.stored_object import Object
+from aio_apiserver.storage import servers_overrides
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import MSGPACK
+from aio_apiserver.storage.compactor import KEY
+from aio_apiserver.storage.encryption_config import InvalidEncryptionConfig
+from aio_apiserver.storage.errors import Closed, DataDirLocked, InvalidOptions
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import ListOptions, Resource
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.measured_origin import MeasuredOrigin
+from aio_apiserver.storage.stored_object import Object
 from tests.storage import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.kv.etcd_server import Member

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.key_prefixes import key_prefix
+from aio_apiserver.storage.key_prefixes import key_prefix
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import Closed
-from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Closed
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.lease_manager import LeaseManager
 from tests.storage.steps import in_time
 from tests.storage.stores import Interfered
 

@@ -1,12 +1,12 @@
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import KeyNotFound
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import ListOptions, Resource
-from storage.measured_origin import Latencies
-from storage.measures import Counter, Histogram
-from storage.selection import Operator, Requirement, SelectionPredicate
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import KeyNotFound
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import ListOptions, Resource
+from aio_apiserver.storage.measured_origin import Latencies
+from aio_apiserver.storage.measures import Counter, Histogram
+from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
 PODS = Resource(group="", resource="pods", namespaced=True)
 EVENTS = Resource(group="", resource="events", namespaced=True)

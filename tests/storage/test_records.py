@@ -6,17 +6,17 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
-from storage import codec as codecs
-from storage.clock import ManualClock
-from storage.codec import JSON, MSGPACK
-from storage.errors import InvalidOptions
-from storage.interface import ListOptions, Resource, WatchOptions
-from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
-from storage.records import Records
-from storage.store import Store
-from storage.stored_object import Object
-from storage.transformer import IDENTITY
+from aio_apiserver.storage import codec as codecs
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import JSON, MSGPACK
+from aio_apiserver.storage.errors import InvalidOptions
+from aio_apiserver.storage.interface import ListOptions, Resource, WatchOptions
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.lease_manager import LeaseManager
+from aio_apiserver.storage.records import Records
+from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.transformer import IDENTITY
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import WIDGETS, Watcher, create, setting, unchanged, widget
 from tests.storage.stores import raw_key, store_on

@@ -2,9 +2,9 @@
 
 import pytest
 
-from storage import servers_overrides
-from storage.errors import InvalidOptions
-from storage.servers_overrides import ServersOverride
+from aio_apiserver.storage import servers_overrides
+from aio_apiserver.storage.errors import InvalidOptions
+from aio_apiserver.storage.servers_overrides import ServersOverride
 
 
 def test_an_override_names_a_resource_and_its_servers() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.codec import JSON, MSGPACK, Codec
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import KV
-from storage.kv.memory import MemoryKV
-from storage.kv.sqlite import SqliteKV
-from storage.store import Store
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import JSON, MSGPACK, Codec
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.store import Store
 from tests.storage.contract import OriginContract
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import Elapse

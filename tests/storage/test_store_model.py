@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.errors import KeyExists, KeyNotFound
-from storage.interface import ListOptions, Match, Update, WatchEvent, WatchEventType
-from storage.kv.memory import MemoryKV
-from storage.selection import EVERYTHING, SelectionPredicate
-from storage.store import Store
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.errors import KeyExists, KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, Match, Update, WatchEvent, WatchEventType
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
+from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.steps import Watcher, labelled, setting, widget, with_field
 from tests.storage.stores import store_on
 

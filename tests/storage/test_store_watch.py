@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import Closed, Expired
-from storage.interface import WatchEventType, WatchOptions
-from storage.kv.memory import MemoryKV
-from storage.store import Store
-from storage.watching import WatchQueue
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Closed, Expired
+from aio_apiserver.storage.interface import WatchEventType, WatchOptions
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.watching import WatchQueue
 from tests.storage.steps import (
     Watcher,
     create,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage import strict_yaml
+from aio_apiserver.storage import strict_yaml
 
 
 @pytest.mark.parametrize("text", [b"kind: A\nitems:\n- name: x\n", b'{"kind": "A", "items": [{"name": "x"}]}'])

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from storage.clock import ManualClock
-from storage.codec import MSGPACK
-from storage.dry_run import DryRunnableStorage
-from storage.errors import KeyExists, PreconditionFailed
-from storage.interface import Preconditions
-from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
-from storage.store import Store
-from storage.stored_object import Object
-from storage.transformer import IDENTITY
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import MSGPACK
+from aio_apiserver.storage.dry_run import DryRunnableStorage
+from aio_apiserver.storage.errors import KeyExists, PreconditionFailed
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.lease_manager import LeaseManager
+from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.transformer import IDENTITY
 from tests.storage.steps import WIDGETS, setting, widget
 
 

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import Controller, Desk
-from apiserver.controllers.places import NODES, PODS
-from registry.controllers import events, nodes, pod_events
-from registry.controllers import pods as podrules
-from registry.controllers.pod_events import PodEvent
-from registry.controllers.pod_phases import Life, rules_of
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.apiserver.controllers.places import NODES, PODS
+from aio_apiserver.registry.controllers import events, nodes, pod_events
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.controllers.pod_events import PodEvent
+from aio_apiserver.registry.controllers.pod_phases import Life, rules_of
+from aio_apiserver.storage.stored_object import Object
 
 
 class Kubelet(Controller):

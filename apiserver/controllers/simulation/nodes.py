@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 
-from apiserver import version
-from apiserver.controllers.controller import Controller, Desk
-from apiserver.controllers.places import LEASES, NODES
-from registry import errors
-from registry.controllers import nodes
-from storage.stored_object import Object
+from aio_apiserver.apiserver import version
+from aio_apiserver.apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.apiserver.controllers.places import LEASES, NODES
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers import nodes
+from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = "kube-node-lease"
 _LEASE_SECONDS = 40

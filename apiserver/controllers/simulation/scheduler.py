@@ -3,14 +3,14 @@
 Must hold: one pod is placed at a time, and counts on its node from then on, so that nothing is given away twice.
 """
 
-from apiserver.controllers.client import key_of
-from apiserver.controllers.controller import Controller, Desk
-from apiserver.controllers.places import NODES, PODS
-from registry import errors
-from registry.controllers import events, scheduling
-from registry.controllers import pods as podrules
-from registry.core import pod_conditions
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import key_of
+from aio_apiserver.apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.apiserver.controllers.places import NODES, PODS
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.controllers import events, scheduling
+from aio_apiserver.registry.controllers import pods as podrules
+from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.storage.stored_object import Object
 
 _NAME = "default-scheduler"
 

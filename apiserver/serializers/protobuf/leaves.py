@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver.serializers.protobuf.encoding import (
+from aio_apiserver.apiserver.serializers.protobuf.encoding import (
     FIXED64,
     LENGTH,
     VARINT,
@@ -24,7 +24,7 @@ from apiserver.serializers.protobuf.encoding import (
     tag,
     varint,
 )
-from registry.schema import numbers
+from aio_apiserver.registry.schema import numbers
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = 1000

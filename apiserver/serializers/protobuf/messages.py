@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from apiserver.serializers.protobuf import alternatives, leaves
-from apiserver.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
-from apiserver.serializers.protobuf.leaves import Leaf
-from registry.schema import Catalog, presence, wire
-from registry.schema.wire import WireField
+from aio_apiserver.apiserver.serializers.protobuf import alternatives, leaves
+from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
+from aio_apiserver.apiserver.serializers.protobuf.leaves import Leaf
+from aio_apiserver.registry.schema import Catalog, presence, wire
+from aio_apiserver.registry.schema.wire import WireField
 
 Value = dict[str, Any]
 

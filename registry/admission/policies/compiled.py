@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.admission.matching import Criteria, criteria_of_resources
-from registry.admission.policies.evaluation import Expression
-from registry.cel import admission_types, types
-from registry.cel.admission import Composition, Given, Refused
-from registry.cel.types import Type
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.matching import Criteria, criteria_of_resources
+from aio_apiserver.registry.admission.policies.evaluation import Expression
+from aio_apiserver.registry.cel import admission_types, types
+from aio_apiserver.registry.cel.admission import Composition, Given, Refused
+from aio_apiserver.registry.cel.types import Type
+from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]
 

@@ -5,9 +5,15 @@ Must hold: one that is false counts before all that fail; what cannot be evaluat
 
 from collections.abc import Sequence
 
-from registry.admission.condition_metrics import ConditionRecorder
-from registry.admission.policies.evaluation import CONDITIONS_BUDGET, Answers, Expression, Inputs, OutOfBudget
-from registry.errors import aggregate
+from aio_apiserver.registry.admission.condition_metrics import ConditionRecorder
+from aio_apiserver.registry.admission.policies.evaluation import (
+    CONDITIONS_BUDGET,
+    Answers,
+    Expression,
+    Inputs,
+    OutOfBudget,
+)
+from aio_apiserver.registry.errors import aggregate
 
 
 class Undetermined(Exception):

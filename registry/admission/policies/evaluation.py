@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
-from registry.access.authorizer import Authorizer as Access
-from registry.access.authorizer import Decision
-from registry.admission.interface import Attributes
-from registry.cel import admission
-from registry.cel.environment import CALL_LIMIT, Program
-from registry.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided
-from registry.cel.values import CostExceeded, EvaluationError
-from registry.quoting import quote
-from storage.stored_object import Object
+from aio_apiserver.registry.access.authorizer import Authorizer as Access
+from aio_apiserver.registry.access.authorizer import Decision
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.cel import admission
+from aio_apiserver.registry.cel.environment import CALL_LIMIT, Program
+from aio_apiserver.registry.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided
+from aio_apiserver.registry.cel.values import CostExceeded, EvaluationError
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.stored_object import Object
 
 BUDGET = 10_000_000
 CONDITIONS_BUDGET = 2_500_000

@@ -9,29 +9,29 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from registry import objects
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.admission.kind_mapping import KindMapping
-from registry.admission.matching import Matcher, is_beyond_policies
-from registry.admission.policies import patches
-from registry.admission.policies.compiled import Binding, Mutation, Policy
-from registry.admission.policies.conditions import Undetermined
-from registry.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
-from registry.admission.policies.params import Misconfigured, Params
-from registry.admission.policies.patches import Unpatchable
-from registry.admission.policies.sources import Source
-from registry.admission.policies.writes import Write
-from registry.admission.refusals import forbidden
-from registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
-from registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
-from registry.core.namespaces import NAMESPACES
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.errors import Cause, Forbidden, StatusError
-from registry.generic.provider import resource_of
-from registry.rest import Foundation
-from storage.errors import StorageError
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.admission.kind_mapping import KindMapping
+from aio_apiserver.registry.admission.matching import Matcher, is_beyond_policies
+from aio_apiserver.registry.admission.policies import patches
+from aio_apiserver.registry.admission.policies.compiled import Binding, Mutation, Policy
+from aio_apiserver.registry.admission.policies.conditions import Undetermined
+from aio_apiserver.registry.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
+from aio_apiserver.registry.admission.policies.params import Misconfigured, Params
+from aio_apiserver.registry.admission.policies.patches import Unpatchable
+from aio_apiserver.registry.admission.policies.sources import Source
+from aio_apiserver.registry.admission.policies.writes import Write
+from aio_apiserver.registry.admission.refusals import forbidden
+from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
+from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
 
 
 class _Denial(Struct, frozen=True):

@@ -6,9 +6,9 @@ Must hold: what several bindings of a policy say by one key is noted together, e
 import orjson
 from msgspec import Struct, field
 
-from registry.admission.policies.compiled import Binding
-from registry.audit.annotations import Annotate
-from registry.validation.field import escaped
+from aio_apiserver.registry.admission.policies.compiled import Binding
+from aio_apiserver.registry.audit.annotations import Annotate
+from aio_apiserver.registry.validation.field import escaped
 
 _LONGEST = 10 * 1024
 _FAILURE = "validation.policy.admission.k8s.io/validation_failure"

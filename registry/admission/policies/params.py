@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry import errors
-from registry.admission.interface import Attributes
-from registry.admission.kind_mapping import KindMapping, Mapped
-from registry.generic.interpret import Operation, interpreted
-from registry.names import GroupResource
-from registry.rest import StorageFor
-from registry.validation import label_selectors
-from storage.interface import ListOptions, Resource, Storage
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.kind_mapping import KindMapping, Mapped
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.validation import label_selectors
+from aio_apiserver.storage.interface import ListOptions, Resource, Storage
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _AT_HAND = ListOptions(resource_version=0)

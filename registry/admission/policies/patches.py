@@ -8,18 +8,18 @@ from typing import Any
 
 import orjson
 
-from registry import objects
-from registry.admission.forms import Form
-from registry.admission.policies.compiled import JSON
-from registry.cel import times
-from registry.cel.program import ObjectValue
-from registry.cel.values import Duration, Optional, Timestamp, TypeName, UInt
-from registry.patch import json_patch
-from registry.patch.apply import checks, merge
-from registry.patch.apply.shapes import DEDUCED, Lists, Maps, Scalar, Shape, Shapes
-from registry.patch.json_patch import Inapplicable, TestFailed
-from registry.schema import Catalog, UnknownKind
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.policies.compiled import JSON
+from aio_apiserver.registry.cel import times
+from aio_apiserver.registry.cel.program import ObjectValue
+from aio_apiserver.registry.cel.values import Duration, Optional, Timestamp, TypeName, UInt
+from aio_apiserver.registry.patch import json_patch
+from aio_apiserver.registry.patch.apply import checks, merge
+from aio_apiserver.registry.patch.apply.shapes import DEDUCED, Lists, Maps, Scalar, Shape, Shapes
+from aio_apiserver.registry.patch.json_patch import Inapplicable, TestFailed
+from aio_apiserver.registry.schema import Catalog, UnknownKind
+from aio_apiserver.storage.stored_object import Object
 
 
 class Unpatchable(Exception):

@@ -1,11 +1,13 @@
 """The two plugins of admission policies, as the chain has them: loaded when a policy is bound."""
 
-from registry.admission.interface import Operation, Plugin
-from registry.admission.on_demand import OnDemand
-from registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
-from registry.admissionregistration.validatingadmissionpolicybindings import VALIDATINGADMISSIONPOLICYBINDINGS
-from registry.generic.provider import resource_of
-from registry.rest import Foundation
+from aio_apiserver.registry.admission.interface import Operation, Plugin
+from aio_apiserver.registry.admission.on_demand import OnDemand
+from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
+from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
+    VALIDATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rest import Foundation
 
 _WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
 
@@ -14,7 +16,7 @@ def validating(given: Foundation) -> Plugin:
     """ValidatingAdmissionPolicy."""
 
     def make() -> Plugin:
-        from registry.admission.policies.validating import ValidatingAdmissionPolicy
+        from aio_apiserver.registry.admission.policies.validating import ValidatingAdmissionPolicy
 
         return ValidatingAdmissionPolicy(given)
 
@@ -27,7 +29,7 @@ def mutating(given: Foundation) -> Plugin:
     """MutatingAdmissionPolicy."""
 
     def make() -> Plugin:
-        from registry.admission.policies.mutating import MutatingAdmissionPolicy
+        from aio_apiserver.registry.admission.policies.mutating import MutatingAdmissionPolicy
 
         return MutatingAdmissionPolicy(given)
 

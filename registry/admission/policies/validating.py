@@ -9,27 +9,29 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes, Plugin
-from registry.admission.kind_mapping import KindMapping
-from registry.admission.matching import Matcher, is_beyond_policies
-from registry.admission.policies.compiled import Binding, Policy, Validation
-from registry.admission.policies.conditions import Undetermined
-from registry.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
-from registry.admission.policies.notes import Notes, note_failure
-from registry.admission.policies.params import Misconfigured, Params
-from registry.admission.policies.sources import Source
-from registry.admission.policies.writes import Write
-from registry.admission.refusals import forbidden
-from registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from registry.admissionregistration.validatingadmissionpolicybindings import VALIDATINGADMISSIONPOLICYBINDINGS
-from registry.core.namespaces import NAMESPACES
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.errors import Cause, Forbidden, StatusError
-from registry.generic.provider import resource_of
-from registry.rest import Foundation
-from storage.errors import StorageError
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.admission.kind_mapping import KindMapping
+from aio_apiserver.registry.admission.matching import Matcher, is_beyond_policies
+from aio_apiserver.registry.admission.policies.compiled import Binding, Policy, Validation
+from aio_apiserver.registry.admission.policies.conditions import Undetermined
+from aio_apiserver.registry.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from aio_apiserver.registry.admission.policies.notes import Notes, note_failure
+from aio_apiserver.registry.admission.policies.params import Misconfigured, Params
+from aio_apiserver.registry.admission.policies.sources import Source
+from aio_apiserver.registry.admission.policies.writes import Write
+from aio_apiserver.registry.admission.refusals import forbidden
+from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
+    VALIDATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
 
 _LONGEST_MESSAGE = 5 * 1024
 _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}

@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry.admission.webhooks import reviews
-from registry.quoting import quote
-from registry.schema import Catalog, DecodeError
-from registry.schema.leaves import json_type
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.webhooks import reviews
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import Catalog, DecodeError
+from aio_apiserver.registry.schema.leaves import json_type
+from aio_apiserver.storage.stored_object import Object
 
 JSON_PATCH = "JSONPatch"
 

@@ -6,17 +6,17 @@ client even with a no.
 
 import uuid
 
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes
-from registry.admission.webhooks import answers, notes, reviews
-from registry.admission.webhooks.answers import Answer
-from registry.admission.webhooks.configurations import Webhook
-from registry.admission.webhooks.failures import CallFailed, Denied
-from registry.admission.webhooks.shown import Shown
-from registry.errors import BadRequest
-from registry.quoting import quote
-from registry.rest import Foundation
-from registry.webhook_calls import Unusable, WebhookFailed
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.webhooks import answers, notes, reviews
+from aio_apiserver.registry.admission.webhooks.answers import Answer
+from aio_apiserver.registry.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.admission.webhooks.shown import Shown
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.webhook_calls import Unusable, WebhookFailed
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.access.authorizer import Authorizer
-from registry.admission import requests
-from registry.admission.condition_metrics import ConditionRecorder
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes
-from registry.admission.policies.conditions import Undetermined, hold
-from registry.admission.policies.evaluation import Answers, Expression, inputs
-from registry.admission.webhooks.shown import Shown
-from registry.cel import admission, types
-from registry.cel.admission import Given, Refused
-from registry.errors import Forbidden
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.admission import requests
+from aio_apiserver.registry.admission.condition_metrics import ConditionRecorder
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.policies.conditions import Undetermined, hold
+from aio_apiserver.registry.admission.policies.evaluation import Answers, Expression, inputs
+from aio_apiserver.registry.admission.webhooks.shown import Shown
+from aio_apiserver.registry.cel import admission, types
+from aio_apiserver.registry.cel.admission import Given, Refused
+from aio_apiserver.registry.errors import Forbidden
 
 
 class Conditions:

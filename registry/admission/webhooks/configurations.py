@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from registry.admission.matching import Criteria, criteria_of_webhook
-from registry.generic.following import Following
-from registry.generic.interpret import Operation, interpreted
-from registry.generic.provider import resource_of
-from registry.kind import Kind
-from registry.rest import StorageFor
-from storage.clock import Clock
-from storage.interface import ListOptions
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.admission.matching import Criteria, criteria_of_webhook
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import StoredObject
 
 if TYPE_CHECKING:
-    from registry.admission.webhooks.conditions import Conditions
+    from aio_apiserver.registry.admission.webhooks.conditions import Conditions
 
 _ANY = ListOptions(resource_version=0)
 _LONGEST_SECONDS = 30
@@ -48,7 +48,7 @@ class Webhook(Struct, frozen=True, kw_only=True, dict=True):
         if not self.stated_conditions:
             return None
         # A server whose webhooks state none does without the language in which they are stated.
-        from registry.admission.webhooks.conditions import Conditions
+        from aio_apiserver.registry.admission.webhooks.conditions import Conditions
 
         return Conditions(self.stated_conditions, ignores_failures=self.ignores_failures)
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry.errors import InternalError, StatusError
-from registry.quoting import quote
-from storage.stored_object import Object
+from aio_apiserver.registry.errors import InternalError, StatusError
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.storage.stored_object import Object
 
 _LEAST_CODE = 400
 

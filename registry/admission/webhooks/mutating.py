@@ -7,20 +7,20 @@ earlier webhook wants to see again, it is asked once more, after all other plugi
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from registry import objects
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes, Plugin, Run
-from registry.admission.matching import is_configuration
-from registry.admission.webhooks import notes as audit
-from registry.admission.webhooks import patching
-from registry.admission.webhooks.calls import Caller
-from registry.admission.webhooks.configurations import Configurations, Webhook
-from registry.admission.webhooks.outcomes import MUTATING, Outcomes
-from registry.admission.webhooks.selecting import Selector
-from registry.admission.webhooks.shown import Shown, shown
-from registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
-from registry.rest import Foundation
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes, Plugin, Run
+from aio_apiserver.registry.admission.matching import is_configuration
+from aio_apiserver.registry.admission.webhooks import notes as audit
+from aio_apiserver.registry.admission.webhooks import patching
+from aio_apiserver.registry.admission.webhooks.calls import Caller
+from aio_apiserver.registry.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.admission.webhooks.outcomes import MUTATING, Outcomes
+from aio_apiserver.registry.admission.webhooks.selecting import Selector
+from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
+from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.stored_object import Object
 
 
 class _Notes(Struct):

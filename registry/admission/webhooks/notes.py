@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from registry.admission.interface import Attributes
-from registry.admission.webhooks.configurations import Webhook
-from registry.audit.levels import Level
-from registry.quoting import quote
-from registry.validation import names
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.audit.levels import Level
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import names
 
 logger = logging.getLogger(__name__)
 

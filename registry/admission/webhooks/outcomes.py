@@ -7,13 +7,13 @@ import logging
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from registry.admission.interface import Attributes, Operation
-from registry.admission.webhook_metrics import WebhookMetrics, code_label
-from registry.admission.webhooks import notes
-from registry.admission.webhooks.configurations import Webhook
-from registry.admission.webhooks.failures import CallFailed, Denied
-from registry.errors import StatusError
-from storage.clock import Clock
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics, code_label
+from aio_apiserver.registry.admission.webhooks import notes
+from aio_apiserver.registry.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -5,18 +5,18 @@ from typing import Any
 
 import orjson
 
-from registry import json_errors, objects
-from registry.admission.forms import Form
-from registry.admission.webhooks.answers import JSON_PATCH, Answer
-from registry.admission.webhooks.configurations import Webhook
-from registry.admission.webhooks.failures import CallFailed
-from registry.errors import InternalError, RequestEntityTooLarge, Unprocessable
-from registry.patch import documents, json_patch
-from registry.patch.json_patch import Inapplicable
-from registry.quoting import quote
-from registry.schema import DecodeError
-from registry.schemes import scheme_of
-from storage.stored_object import Object
+from aio_apiserver.registry import json_errors, objects
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.webhooks.answers import JSON_PATCH, Answer
+from aio_apiserver.registry.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.admission.webhooks.failures import CallFailed
+from aio_apiserver.registry.errors import InternalError, RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.patch import documents, json_patch
+from aio_apiserver.registry.patch.json_patch import Inapplicable
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.registry.schemes import scheme_of
+from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'
 

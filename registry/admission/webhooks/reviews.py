@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from registry.admission import requests
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes
-from registry.admission.webhooks.shown import Shown
-from storage.stored_object import Object
+from aio_apiserver.registry.admission import requests
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.webhooks.shown import Shown
+from aio_apiserver.storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"
 VERSIONS = ("v1", "v1beta1")

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes
-from registry.errors import InternalError
-from registry.schema import DecodeError
-from storage.errors import StorageError
-from storage.stored_object import Object
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.errors import InternalError
+from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

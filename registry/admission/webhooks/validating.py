@@ -6,17 +6,17 @@ refusals that of the first webhook is told.
 
 import asyncio
 
-from registry.admission.forms import Form
-from registry.admission.interface import Attributes, Plugin, Run
-from registry.admission.matching import is_configuration
-from registry.admission.webhooks.calls import Caller
-from registry.admission.webhooks.configurations import Configurations, Webhook
-from registry.admission.webhooks.outcomes import VALIDATING, Outcomes
-from registry.admission.webhooks.selecting import Selector
-from registry.admission.webhooks.shown import Shown, shown
-from registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
-from registry.names import GroupVersionKind
-from registry.rest import Foundation
+from aio_apiserver.registry.admission.forms import Form
+from aio_apiserver.registry.admission.interface import Attributes, Plugin, Run
+from aio_apiserver.registry.admission.matching import is_configuration
+from aio_apiserver.registry.admission.webhooks.calls import Caller
+from aio_apiserver.registry.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.admission.webhooks.outcomes import VALIDATING, Outcomes
+from aio_apiserver.registry.admission.webhooks.selecting import Selector
+from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
+from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.rest import Foundation
 
 
 class ValidatingAdmissionWebhook(Plugin):

@@ -1,7 +1,7 @@
 """Kubernetes' functions for expressions, a library a file; BASE are those of every environment."""
 
-from registry.cel.environment import Library
-from registry.cel.libraries import (
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.libraries import (
     addresses,
     authorization,
     formats,

@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import goaddresses
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
-from registry.cel.types import opaque
-from registry.cel.values import EvaluationError, Opaque
-from registry.quoting import quote
+from aio_apiserver.registry import goaddresses
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.types import opaque
+from aio_apiserver.registry.cel.values import EvaluationError, Opaque
+from aio_apiserver.registry.quoting import quote
 
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")

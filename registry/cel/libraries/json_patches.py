@@ -1,7 +1,7 @@
 """JSON patches: what expressions that make them need."""
 
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
 
 
 def _escape(key: str) -> str:

@@ -5,9 +5,9 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
-from registry.cel.values import (
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.values import (
     NONE,
     Duration,
     EvaluationError,

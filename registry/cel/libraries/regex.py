@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
-from registry.cel.standard import pattern
-from registry.cel.values import EvaluationError
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.standard import pattern
+from aio_apiserver.registry.cel.values import EvaluationError
 
 
 def _compiled(regex: str) -> Any:

@@ -5,10 +5,10 @@ from functools import total_ordering
 
 from msgspec import Struct
 
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
-from registry.cel.types import Kind, Type
-from registry.cel.values import EvaluationError, Opaque
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.types import Kind, Type
+from aio_apiserver.registry.cel.values import EvaluationError, Opaque
 
 SEMVER = Type(Kind.OBJECT, "kubernetes.Semver")
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
-from registry.cel.values import equal
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.values import equal
 
 
 def _has(elements: Sequence[Any], wanted: Any) -> bool:

@@ -4,11 +4,11 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from registry.cel.declarations import functions
-from registry.cel.environment import Library
-from registry.cel.types import Kind, Type
-from registry.cel.values import EvaluationError, Opaque
-from registry.schema.validation.uris import is_request_uri
+from aio_apiserver.registry.cel.declarations import functions
+from aio_apiserver.registry.cel.environment import Library
+from aio_apiserver.registry.cel.types import Kind, Type
+from aio_apiserver.registry.cel.values import EvaluationError, Opaque
+from aio_apiserver.registry.schema.validation.uris import is_request_uri
 
 URL = Type(Kind.OBJECT, "kubernetes.URL")
 

@@ -9,19 +9,19 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from registry import errors
-from registry.core import service_changes, service_types
-from registry.core.allocation import families, port_plans
-from registry.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
-from registry.core.allocation.node_ports import DryPorts, NodePorts, Ports
-from registry.core.allocation.port_plans import Plan
-from registry.core.service_types import Spec
-from registry.names import GroupKind
-from registry.quoting import quote
-from registry.validation import addresses
-from registry.validation import field as fields
-from registry.validation.errors import invalid_of
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.core import service_changes, service_types
+from aio_apiserver.registry.core.allocation import families, port_plans
+from aio_apiserver.registry.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
+from aio_apiserver.registry.core.allocation.node_ports import DryPorts, NodePorts, Ports
+from aio_apiserver.registry.core.allocation.port_plans import Plan
+from aio_apiserver.registry.core.service_types import Spec
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import addresses
+from aio_apiserver.registry.validation import field as fields
+from aio_apiserver.registry.validation.errors import invalid_of
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ server knows of its own.
 
 from collections.abc import Iterable
 
-from storage import measures
-from storage.measures import AnyFamily
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily
 
 _ADDRESSES, _PORTS = "kube_apiserver_clusterip_allocator_", "kube_apiserver_nodeport_allocator_"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-from registry.core.allocation import bands
-from registry.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
-from registry.errors import InternalError, StatusError
-from registry.generic import interpret
-from registry.names import GroupResource
-from storage.errors import KeyNotFound
-from storage.interface import Resource, Storage, Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.core.allocation import bands
+from aio_apiserver.registry.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
+from aio_apiserver.registry.errors import InternalError, StatusError
+from aio_apiserver.registry.generic import interpret
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.errors import KeyNotFound
+from aio_apiserver.storage.interface import Resource, Storage, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")
 

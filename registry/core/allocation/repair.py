@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from registry import objects
-from registry.core import service_types
-from registry.core.allocation import port_plans
-from registry.core.allocation.cluster_ips import AddressError, ClusterIPs
-from registry.core.allocation.node_ports import NodePorts, PortError, PortSet
-from registry.generic.interpret import Operation, interpreted
-from registry.names import GroupResource
-from registry.validation import addresses
-from storage.clock import Clock
-from storage.interface import ListOptions, Storage
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.core import service_types
+from aio_apiserver.registry.core.allocation import port_plans
+from aio_apiserver.registry.core.allocation.cluster_ips import AddressError, ClusterIPs
+from aio_apiserver.registry.core.allocation.node_ports import NodePorts, PortError, PortSet
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.validation import addresses
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ kube-apiserver's.
 
 from typing import TYPE_CHECKING
 
-from registry.deferred import Deferred
+from aio_apiserver.registry.deferred import Deferred
 
 if TYPE_CHECKING:
-    from registry.core.pods_validation import (
+    from aio_apiserver.registry.core.pods_validation import (
         affinity,
         allowances,
         annotations,
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
         volume_sources,
     )
 else:
-    affinity = Deferred("registry.core.pods_validation.affinity")
-    allowances = Deferred("registry.core.pods_validation.allowances")
-    annotations = Deferred("registry.core.pods_validation.annotations")
-    claims = Deferred("registry.core.pods_validation.claims")
-    ephemeral_containers = Deferred("registry.core.pods_validation.ephemeral_containers")
-    options = Deferred("registry.core.pods_validation.options")
-    pod = Deferred("registry.core.pods_validation.pod")
-    resizing = Deferred("registry.core.pods_validation.resizing")
-    resources = Deferred("registry.core.pods_validation.resources")
-    rules = Deferred("registry.core.pods_validation.rules")
-    scheduling = Deferred("registry.core.pods_validation.scheduling")
-    status = Deferred("registry.core.pods_validation.status")
-    templates = Deferred("registry.core.pods_validation.templates")
-    updates = Deferred("registry.core.pods_validation.updates")
-    volume_sources = Deferred("registry.core.pods_validation.volume_sources")
+    affinity = Deferred("aio_apiserver.registry.core.pods_validation.affinity")
+    allowances = Deferred("aio_apiserver.registry.core.pods_validation.allowances")
+    annotations = Deferred("aio_apiserver.registry.core.pods_validation.annotations")
+    claims = Deferred("aio_apiserver.registry.core.pods_validation.claims")
+    ephemeral_containers = Deferred("aio_apiserver.registry.core.pods_validation.ephemeral_containers")
+    options = Deferred("aio_apiserver.registry.core.pods_validation.options")
+    pod = Deferred("aio_apiserver.registry.core.pods_validation.pod")
+    resizing = Deferred("aio_apiserver.registry.core.pods_validation.resizing")
+    resources = Deferred("aio_apiserver.registry.core.pods_validation.resources")
+    rules = Deferred("aio_apiserver.registry.core.pods_validation.rules")
+    scheduling = Deferred("aio_apiserver.registry.core.pods_validation.scheduling")
+    status = Deferred("aio_apiserver.registry.core.pods_validation.status")
+    templates = Deferred("aio_apiserver.registry.core.pods_validation.templates")
+    updates = Deferred("aio_apiserver.registry.core.pods_validation.updates")
+    volume_sources = Deferred("aio_apiserver.registry.core.pods_validation.volume_sources")
 
 __all__ = [
     "affinity",

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping
 
-from registry.core import app_armor, toleration_texts
-from registry.core.pods_validation import rules, scheduling
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.quoting import quote
-from registry.validation import field
+from aio_apiserver.registry.core import app_armor, toleration_texts
+from aio_apiserver.registry.core.pods_validation import rules, scheduling
+from aio_apiserver.registry.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import field
 
 _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

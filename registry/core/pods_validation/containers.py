@@ -4,12 +4,20 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from registry.core.pods_validation import environment, mounts, probes, resources, restarts, rules, security
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.core.pods_validation.volume_sources import PULL_POLICIES
-from registry.core.pods_validation.volumes import Volumes
-from registry.validation import field, ports
+from aio_apiserver.registry.core.pods_validation import (
+    environment,
+    mounts,
+    probes,
+    resources,
+    restarts,
+    rules,
+    security,
+)
+from aio_apiserver.registry.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.core.pods_validation.volume_sources import PULL_POLICIES
+from aio_apiserver.registry.core.pods_validation.volumes import Volumes
+from aio_apiserver.registry.validation import field, ports
 
 _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")

@@ -1,11 +1,11 @@
 """Ephemeral containers of a pod that runs: more of them may come, none goes and none changes. Pure."""
 
-from registry.core.pods_validation import pod, updates
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.core.pods_validation.scheduling import MIRROR
-from registry.quoting import quote
-from registry.validation import field
+from aio_apiserver.registry.core.pods_validation import pod, updates
+from aio_apiserver.registry.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.core.pods_validation.scheduling import MIRROR
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.validation import field
 
 _STRUCT = "core.EphemeralContainer"
 

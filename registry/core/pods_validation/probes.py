@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from registry.core.pods_validation import rules
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.validation import field, names, ports, values
+from aio_apiserver.registry.core.pods_validation import rules
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.validation import field, names, ports, values
 
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")

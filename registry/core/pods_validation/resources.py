@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from registry.core import pod_resources
-from registry.core.pods_validation import rules
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.schema import quantity
-from registry.validation import field, resource_names
-from registry.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.core import pod_resources
+from aio_apiserver.registry.core.pods_validation import rules
+from aio_apiserver.registry.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.validation import field, resource_names
+from aio_apiserver.registry.validation.field import ErrorType, FieldError
 
 _COMPUTE = frozenset({"cpu", "memory"})
 _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.core.pods_validation import (
+from aio_apiserver.registry.core.pods_validation import (
     affinity,
     containers,
     environment,
@@ -15,11 +15,11 @@ from registry.core.pods_validation import (
     volumes,
     windows,
 )
-from registry.core.pods_validation.containers import Surroundings
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.validation import field, object_meta
-from registry.validation.field import FieldError
+from aio_apiserver.registry.core.pods_validation.containers import Surroundings
+from aio_apiserver.registry.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.validation import field, object_meta
+from aio_apiserver.registry.validation.field import FieldError
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection
 
-from registry.core.pods_validation import rules
-from registry.core.pods_validation.options import PodOptions
-from registry.core.pods_validation.rules import Errors, Obj
-from registry.validation import field
+from aio_apiserver.registry.core.pods_validation import rules
+from aio_apiserver.registry.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.validation import field
 
 _SYSTEMS = ("linux", "windows")
 _NOT_ON_WINDOWS = "cannot be set for a windows pod"

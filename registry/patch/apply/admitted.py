@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from registry.patch.apply import fields, managed
-from registry.patch.apply.managed import Entry
+from aio_apiserver.registry.patch.apply import fields, managed
+from aio_apiserver.registry.patch.apply.managed import Entry
 
 _BROKEN = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "

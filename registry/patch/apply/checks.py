@@ -6,9 +6,9 @@ Pure. Must hold: a value that passes can be walked without a ShapeError.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from registry import gotext
-from registry.patch.apply import elements
-from registry.patch.apply.shapes import Lists, Maps, Scalar, Shape, ShapeError
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.patch.apply import elements
+from aio_apiserver.registry.patch.apply.shapes import Lists, Maps, Scalar, Shape, ShapeError
 
 
 class Misfit(NamedTuple):

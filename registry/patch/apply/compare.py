@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from registry.patch.apply import elements, fields
-from registry.patch.apply.elements import Path
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.resets import Resets
-from registry.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
+from aio_apiserver.registry.patch.apply import elements, fields
+from aio_apiserver.registry.patch.apply.elements import Path
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.resets import Resets
+from aio_apiserver.registry.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
 
 
 class Difference(Struct, frozen=True):

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from registry.errors import ApplyConflict, Cause
-from registry.patch.apply import elements, fields
-from registry.patch.apply.elements import Path
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.managed import Owner
-from registry.quoting import quote
+from aio_apiserver.registry.errors import ApplyConflict, Cause
+from aio_apiserver.registry.patch.apply import elements, fields
+from aio_apiserver.registry.patch.apply.elements import Path
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.managed import Owner
+from aio_apiserver.registry.quoting import quote
 
 
 class Conflict(NamedTuple):

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry.patch.apply import elements, fields
-from registry.patch.apply.fields import LEAF, NOTHING, Fields
-from registry.patch.apply.shapes import Lists, Maps, Shape
+from aio_apiserver.registry.patch.apply import elements, fields
+from aio_apiserver.registry.patch.apply.fields import LEAF, NOTHING, Fields
+from aio_apiserver.registry.patch.apply.shapes import Lists, Maps, Shape
 
 
 def field_set(shape: Shape, value: Any) -> Fields:

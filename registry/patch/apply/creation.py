@@ -9,9 +9,9 @@ clients choose them, so only so many are remembered. Pure. Must hold: a value th
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from registry.patch.apply import elements, fields
-from registry.patch.apply.fields import LEAF, MEMBER, NOTHING, Fields
-from registry.patch.apply.shapes import Lists, Maps, Shape
+from aio_apiserver.registry.patch.apply import elements, fields
+from aio_apiserver.registry.patch.apply.fields import LEAF, MEMBER, NOTHING, Fields
+from aio_apiserver.registry.patch.apply.shapes import Lists, Maps, Shape
 
 MAX_PLANS = 256
 

@@ -12,12 +12,12 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry.empties import Empties, Empty
-from registry.patch.apply.manager import FieldManager
-from registry.patch.apply.ownership import Versioned
-from registry.patch.apply.shapes import ShapeError
-from storage.aside import Run, at_once
-from storage.stored_object import Object
+from aio_apiserver.registry.empties import Empties, Empty
+from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.patch.apply.ownership import Versioned
+from aio_apiserver.registry.patch.apply.shapes import ShapeError
+from aio_apiserver.storage.aside import Run, at_once
+from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

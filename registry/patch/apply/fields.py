@@ -14,8 +14,8 @@ elements come in order; no element stands for nothing. Encoding what was decoded
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from registry.patch.apply import elements
-from registry.patch.apply.elements import Path
+from aio_apiserver.registry.patch.apply import elements
+from aio_apiserver.registry.patch.apply.elements import Path
 
 Fields = dict[str, Any]
 """dict[str, Fields]"""

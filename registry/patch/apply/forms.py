@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from registry import objects
-from registry.empties import Empties, Empty, show
-from registry.names import GroupVersionKind
-from registry.patch.apply import checks, creation
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.ownership import Versioned
-from registry.patch.apply.shapes import Shape, ShapeError, Shapes
-from registry.quoting import quote
-from registry.schema import DecodeError, ObjectType
-from registry.schema.custom_type import CustomType
-from registry.schema.errors import Unconvertible
-from registry.schema.model import Node
-from registry.view import View, typed
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.empties import Empties, Empty, show
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.patch.apply import checks, creation
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.ownership import Versioned
+from aio_apiserver.registry.patch.apply.shapes import Shape, ShapeError, Shapes
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema import DecodeError, ObjectType
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.schema.errors import Unconvertible
+from aio_apiserver.registry.schema.model import Node
+from aio_apiserver.registry.view import View, typed
+from aio_apiserver.storage.stored_object import Object
 
 _SHAPES = Shapes()
 

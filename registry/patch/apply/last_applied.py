@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from registry import objects
-from registry.patch.apply import checks, fields
-from registry.patch.apply.fields import NOTHING, Fields
-from registry.patch.apply.ownership import Versioned
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.patch.apply import checks, fields
+from aio_apiserver.registry.patch.apply.fields import NOTHING, Fields
+from aio_apiserver.registry.patch.apply.ownership import Versioned
+from aio_apiserver.storage.stored_object import Object
 
 MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"

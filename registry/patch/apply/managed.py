@@ -7,9 +7,9 @@ kube-apiserver's order: applies before updates, then by time.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from registry.patch.apply import fields
-from registry.patch.apply.fields import Fields
-from registry.schema import DecodeError, times
+from aio_apiserver.registry.patch.apply import fields
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.schema import DecodeError, times
 
 APPLY, UPDATE = "Apply", "Update"
 FIELDS_V1 = "FieldsV1"

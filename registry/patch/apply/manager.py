@@ -9,22 +9,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry import objects
-from registry.empties import Empties, Empty
-from registry.errors import BadRequest, StatusError
-from registry.names import GroupVersionKind
-from registry.patch.apply import checks, conflicts, fields, forms, last_applied, managed, ownership
-from registry.patch.apply.conflicts import Conflicts
-from registry.patch.apply.elements import Path, field
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.forms import Form, Forms
-from registry.patch.apply.managed import Entry, Owned, Owner
-from registry.patch.apply.ownership import Convert, Rules, Versioned
-from registry.patch.apply.resets import NO_RESETS, Resets
-from registry.patch.apply.shapes import ShapeError
-from registry.schema import DecodeError
-from registry.schema.errors import Unconvertible
-from storage.stored_object import Object
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.empties import Empties, Empty
+from aio_apiserver.registry.errors import BadRequest, StatusError
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.patch.apply import checks, conflicts, fields, forms, last_applied, managed, ownership
+from aio_apiserver.registry.patch.apply.conflicts import Conflicts
+from aio_apiserver.registry.patch.apply.elements import Path, field
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.forms import Form, Forms
+from aio_apiserver.registry.patch.apply.managed import Entry, Owned, Owner
+from aio_apiserver.registry.patch.apply.ownership import Convert, Rules, Versioned
+from aio_apiserver.registry.patch.apply.resets import NO_RESETS, Resets
+from aio_apiserver.registry.patch.apply.shapes import ShapeError
+from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.registry.schema.errors import Unconvertible
+from aio_apiserver.storage.stored_object import Object
 
 _BEFORE_FIRST_APPLY = "before-first-apply"
 _NO_MANAGER = "failed to create manager for existing fields"

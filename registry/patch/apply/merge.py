@@ -6,8 +6,8 @@ Must hold: values are never changed; the result may share parts with both.
 from collections.abc import Iterator
 from typing import Any
 
-from registry.patch.apply.compare import grouped
-from registry.patch.apply.shapes import ABSENT, Lists, Maps, Scalar, Shape
+from aio_apiserver.registry.patch.apply.compare import grouped
+from aio_apiserver.registry.patch.apply.shapes import ABSENT, Lists, Maps, Scalar, Shape
 
 
 def merged(shape: Shape, live: Any, config: Any) -> Any:

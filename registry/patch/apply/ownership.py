@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from registry.patch.apply import compare, contents, fields, merge, reconcile, removal
-from registry.patch.apply.compare import Difference
-from registry.patch.apply.conflicts import Conflict, Conflicts
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.managed import Managed, Owned, Owner
-from registry.patch.apply.resets import NO_RESETS, Resets
-from registry.patch.apply.shapes import ABSENT, Shape, ShapeError
+from aio_apiserver.registry.patch.apply import compare, contents, fields, merge, reconcile, removal
+from aio_apiserver.registry.patch.apply.compare import Difference
+from aio_apiserver.registry.patch.apply.conflicts import Conflict, Conflicts
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.managed import Managed, Owned, Owner
+from aio_apiserver.registry.patch.apply.resets import NO_RESETS, Resets
+from aio_apiserver.registry.patch.apply.shapes import ABSENT, Shape, ShapeError
 
 
 class Versioned(NamedTuple):

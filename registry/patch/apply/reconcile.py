@@ -4,9 +4,9 @@ A list or map that is one thing today may have been owned in parts: then whoever
 needs nothing. Pure.
 """
 
-from registry.patch.apply import elements
-from registry.patch.apply.fields import LEAF, Fields
-from registry.patch.apply.shapes import DEDUCED, UNTYPED, Shape
+from aio_apiserver.registry.patch.apply import elements
+from aio_apiserver.registry.patch.apply.fields import LEAF, Fields
+from aio_apiserver.registry.patch.apply.shapes import DEDUCED, UNTYPED, Shape
 
 
 def reconciled(shape: Shape, owned: Fields) -> Fields:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry.patch.apply import elements, fields
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.shapes import ABSENT, Lists, Maps, Shape
+from aio_apiserver.registry.patch.apply import elements, fields
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.shapes import ABSENT, Lists, Maps, Shape
 
 
 def without(shape: Shape, value: dict[str, Any], removed: Fields) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from registry.patch.apply import elements, fields
-from registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply import elements, fields
+from aio_apiserver.registry.patch.apply.fields import Fields
 
 
 def _all(found: Fields) -> Fields:

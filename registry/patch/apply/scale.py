@@ -7,9 +7,9 @@ that is of another version; so what it owns comes back as an entry of its own, w
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.patch.apply import elements, fields, managed
-from registry.patch.apply.elements import Path
-from registry.patch.apply.managed import Entry, Owned, Owner
+from aio_apiserver.registry.patch.apply import elements, fields, managed
+from aio_apiserver.registry.patch.apply.elements import Path
+from aio_apiserver.registry.patch.apply.managed import Entry, Owned, Owner
 
 API_VERSION = "autoscaling/v1"
 _REPLICAS: Path = (elements.field("spec"), elements.field("replicas"))

@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.patch.apply import elements
-from registry.schema import leaves
-from registry.schema.model import MISSING, Field, Kind, Node, Structure
+from aio_apiserver.registry.patch.apply import elements
+from aio_apiserver.registry.schema import leaves
+from aio_apiserver.registry.schema.model import MISSING, Field, Kind, Node, Structure
 
 
 class Absent(Enum):

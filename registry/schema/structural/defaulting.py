@@ -5,10 +5,10 @@ Must hold: each place gets a copy of its own; a default is itself completed by t
 
 from typing import Any
 
-from registry import objects
-from registry.schema.model import Schema
-from registry.schema.structural import members
-from registry.schema.structural.plain import any_below
+from aio_apiserver.registry import objects
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural import members
+from aio_apiserver.registry.schema.structural.plain import any_below
 
 
 def apply_defaults(value: Any, schema: Schema | None) -> None:

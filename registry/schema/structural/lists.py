@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 
-from registry.schema.model import Schema
-from registry.schema.structural import members
-from registry.schema.structural.plain import any_below
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural import members
+from aio_apiserver.registry.schema.structural.plain import any_below
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 _UNIQUE = frozenset({"set", "map"})
 

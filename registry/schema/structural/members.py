@@ -5,7 +5,7 @@ None is no schema at all, which is not the same as an empty one: nothing is know
 
 from typing import Any
 
-from registry.schema.model import Schema
+from aio_apiserver.registry.schema.model import Schema
 
 
 def of_member(schema: Schema | None, name: str) -> Schema | None:

@@ -7,7 +7,7 @@ Pure.
 from collections.abc import Callable
 from typing import Any
 
-from registry.schema.model import Schema
+from aio_apiserver.registry.schema.model import Schema
 
 _SAID = frozenset({"type", "description", "title", "minLength", "maxLength", "enum"})
 _TYPES = frozenset({"string", "integer", "boolean", "number"})

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from registry.schema.structural.plain import any_below
+from aio_apiserver.registry.schema.structural.plain import any_below
 
 
 def has_rules(schema: Any) -> bool:

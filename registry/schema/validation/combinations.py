@@ -6,14 +6,14 @@ Must hold: alternatives are tried in order; of those of which none is right, the
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from registry.quoting import quote
-from registry.schema.model import Schema
-from registry.schema.structural.plain import is_plain
-from registry.schema.validation.correlation import Correlated
-from registry.schema.validation.result import Result
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural.plain import is_plain
+from aio_apiserver.registry.schema.validation.correlation import Correlated
+from aio_apiserver.registry.schema.validation.result import Result
 
 if TYPE_CHECKING:
-    from registry.schema.validation.values import Validation
+    from aio_apiserver.registry.schema.validation.values import Validation
 
 
 def check(

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from registry.schema.model import Schema
-from registry.schema.structural import members
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.structural import members
 
 
 class Correlated:

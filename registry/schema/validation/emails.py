@@ -1,6 +1,6 @@
 """Addresses of mail, with or without the name of a person before them, as Go's mail.ParseAddress reads them. Pure."""
 
-from registry.schema.validation import patterns
+from aio_apiserver.registry.schema.validation import patterns
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\x{80}-\x{10ffff}]+"
 _DOT_ATOM = rf"{_ATOM}(?:\.{_ATOM})*"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 
-from registry.schema.validation import emails, patterns, uris
+from aio_apiserver.registry.schema.validation import emails, patterns, uris
 
 Check = Callable[[str], bool]
 

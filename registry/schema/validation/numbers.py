@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from registry import gotext
-from registry.schema.model import Schema
-from registry.schema.validation.result import Result
+from aio_apiserver.registry import gotext
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.validation.result import Result
 
 if TYPE_CHECKING:
-    from registry.schema.validation.values import Validation
+    from aio_apiserver.registry.schema.validation.values import Validation
 
 Number = int | float
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from registry.quoting import quote
-from registry.schema.model import Schema
-from registry.schema.validation import combinations, formats, numbers, patterns
-from registry.schema.validation.correlation import Correlated
-from registry.schema.validation.enums import Allowed
-from registry.schema.validation.result import MOST, Result
-from registry.validation import field
-from registry.validation.field import FieldError
+from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.schema.validation import combinations, formats, numbers, patterns
+from aio_apiserver.registry.schema.validation.correlation import Correlated
+from aio_apiserver.registry.schema.validation.enums import Allowed
+from aio_apiserver.registry.schema.validation.result import MOST, Result
+from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.validation.field import FieldError
 
 NOWHERE = "<nil>"
 """The field of mistakes that are not about one field."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apiserver.controllers.client import Client, Place
-from apiserver.controllers.informers import Informers
-from apiserver.server import Server
-from registry.access.users import MASTERS, UserInfo, authenticated
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers.client import Client, Place
+from aio_apiserver.apiserver.controllers.informers import Informers
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.registry.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 
 ADMIN = authenticated(UserInfo(name="admin", groups=(MASTERS,)))

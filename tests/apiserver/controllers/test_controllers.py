@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.controllers import places
-from apiserver.controllers.client import Place
-from registry.errors import NotFound
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers import places
+from aio_apiserver.apiserver.controllers.client import Place
+from aio_apiserver.registry.errors import NotFound
+from aio_apiserver.storage.stored_object import Object
 from tests.apiserver.controllers import clusters
 
 _NAMESPACE = "work"
@@ -167,9 +167,9 @@ async def test_roles_are_gathered(tmp_path: Path) -> None:
 
 
 def test_a_server_without_controllers_does_without_their_code() -> None:
-    names = "(name for name in sys.modules if name.startswith('apiserver.controllers'))"
+    names = "(name for name in sys.modules if name.startswith('aio_apiserver.apiserver.controllers'))"
     script = f"import sys, apiserver.program; print(*{names})"
 
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 
-    assert told.split() == ["apiserver.controllers", "apiserver.controllers.names"]
+    assert told.split() == ["aio_apiserver.apiserver.controllers", "aio_apiserver.apiserver.controllers.names"]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.controllers import places
-from apiserver.controllers.election import NAMESPACE, Election
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.controllers import places
+from aio_apiserver.apiserver.controllers.election import NAMESPACE, Election
+from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.controllers import clusters
 
 _NAME = "work"

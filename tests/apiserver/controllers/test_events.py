@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.testing import Server
 
 API, APPS, BATCH = "/api/v1/namespaces/default", "/apis/apps/v1/namespaces/default", "/apis/batch/v1/namespaces/default"
 PHASE = "simulate.aio-apiserver/phase"

@@ -1,5 +1,5 @@
-from apiserver.controllers import names
-from apiserver.controllers.catalog import CONTROLLERS
+from aio_apiserver.apiserver.controllers import names
+from aio_apiserver.apiserver.controllers.catalog import CONTROLLERS
 
 
 def test_every_name_has_its_controller() -> None:

@@ -1,6 +1,6 @@
 """Pods that nobody looks after."""
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 
 PODS = "/api/v1/namespaces/default/pods"
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from apiserver.controllers import places
-from storage.stored_object import Object
+from aio_apiserver.apiserver.controllers import places
+from aio_apiserver.storage.stored_object import Object
 from tests.apiserver.controllers import clusters
 
 

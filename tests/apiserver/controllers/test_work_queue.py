@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from apiserver.controllers.work_queue import WorkQueue
-from storage.clock import ManualClock
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.tasks import Tasks
 
 
 @dataclass(frozen=True)

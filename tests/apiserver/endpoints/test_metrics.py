@@ -5,7 +5,7 @@ import orjson
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running, trusting
 
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "metrics.md"

@@ -4,16 +4,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from apiserver.endpoints.openapi import OpenAPI
-from apiserver.endpoints.openapi_documents import Documents
-from apiserver.endpoints.remote_versions import RemoteVersions
-from apiserver.filters import request_info
-from apiserver.routing import Routes
-from apiserver.serializers.protobuf.encoding import read_fields
-from registry.openapi import roots
-from registry.openapi.routes import Source
-from registry.schema import builtin
-from storage.clock import SystemClock
+from aio_apiserver.apiserver.endpoints.openapi import OpenAPI
+from aio_apiserver.apiserver.endpoints.openapi_documents import Documents
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
+from aio_apiserver.apiserver.filters import request_info
+from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
+from aio_apiserver.registry.openapi import roots
+from aio_apiserver.registry.openapi.routes import Source
+from aio_apiserver.registry.schema import builtin
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import Answer, ask, listening
 from tests.registry.openapi.resources import PODS, core
 from tests.registry.openapi.test_custom import gizmos

@@ -9,17 +9,17 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Filter, Handler, RequestContext
-from apiserver.endpoints import flow_dumps
-from apiserver.filters.errors import with_errors
-from apiserver.filters.fairness import with_fairness
-from apiserver.filters.request_info import with_request_info
-from registry.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
-from registry.fairness.fairness import Fairness
-from registry.fairness.occupancy import InFlight
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.apiserver import responses
+from aio_apiserver.apiserver.context import Filter, Handler, RequestContext
+from aio_apiserver.apiserver.endpoints import flow_dumps
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.filters.fairness import with_fairness
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
+from aio_apiserver.registry.fairness.fairness import Fairness
+from aio_apiserver.registry.fairness.occupancy import InFlight
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests.apiserver.serving import Answer, ask, listening
 from tests.registry.fairness.lines import some_turns
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apiserver.handlers.contents import Content, Unreadable
+from aio_apiserver.apiserver.handlers.contents import Content, Unreadable
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from apiserver.handlers import patch_types
-from apiserver.handlers.patch_types import patch_type
-from registry import errors, schema
-from registry.kind import Kind
-from registry.schema.custom_type import CustomType
+from aio_apiserver.apiserver.handlers import patch_types
+from aio_apiserver.apiserver.handlers.patch_types import patch_type
+from aio_apiserver.registry import errors, schema
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.schema.custom_type import CustomType
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

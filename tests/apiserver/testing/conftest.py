@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.testing import Server
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apiserver.testing import collection
+from aio_apiserver.apiserver.testing import collection
 
 
 @pytest.fixture(autouse=True)

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from apiserver.request_info import resolve
-from apiserver.settings import Settings
-from apiserver.testing import Server, rules
-from apiserver.testing.client import Client, Refused
-from apiserver.testing.faults import Faults
-from apiserver.testing.rules import Rule
+from aio_apiserver.apiserver.request_info import resolve
+from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.testing import rules
+from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.faults import Faults
+from aio_apiserver.apiserver.testing.rules import Rule
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 from tests.apiserver.testing.test_snapshots import ENDED, version_of, watching
 

@@ -3,13 +3,14 @@ from typing import Any
 
 import pytest
 
-from apiserver import negotiation
-from apiserver.serializers import protobuf
-from apiserver.testing import Server, golden
-from apiserver.testing.client import Client, Refused
-from apiserver.testing.found import Found, explain
-from apiserver.testing.seen import Seen
-from registry import schema
+from aio_apiserver.apiserver import negotiation
+from aio_apiserver.apiserver.serializers import protobuf
+from aio_apiserver.apiserver.testing import golden
+from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.found import Found, explain
+from aio_apiserver.apiserver.testing.seen import Seen
+from aio_apiserver.registry import schema
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
 POD = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}}

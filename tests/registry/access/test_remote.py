@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from registry.access.authentication import BadToken
-from registry.access.authorizer import Attributes, Selectors, Verdict
-from registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens
-from registry.access.users import UserInfo
-from registry.webhook_calls import WebhookFailed
-from storage.clock import ManualClock
+from aio_apiserver.registry.access.authentication import BadToken
+from aio_apiserver.registry.access.authorizer import Attributes, Selectors, Verdict
+from aio_apiserver.registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.clock import ManualClock
 
 ALICE = UserInfo(name="alice", groups=("devs",))
 QUESTION = Attributes(ALICE, "list", "", "v1", "pods", namespace="ns", selectors=Selectors("spec.nodeName=n1"))

@@ -1,6 +1,6 @@
 import pytest
 
-from registry.access import token_file
+from aio_apiserver.registry.access import token_file
 
 
 def test_reads_tokens_users_and_groups() -> None:

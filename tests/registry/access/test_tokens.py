@@ -10,23 +10,23 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from registry.access import expressions, oidc, signing_keys
-from registry.access.alive import Alive
-from registry.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
-from registry.access.bootstrap_tokens import BootstrapTokens
-from registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
-from registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
-from registry.access.service_account_claims import Bound, Reference, claims_of
-from registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
-from registry.access.signing_keys import SigningKeys, VerifyingKey
-from registry.access.token_issuer import ISSUER, TokenIssuer
-from registry.access.users import UserInfo
-from registry.core.secrets import SECRETS
-from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.generic.provider import resource_of
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import Storage
+from aio_apiserver.registry.access import expressions, oidc, signing_keys
+from aio_apiserver.registry.access.alive import Alive
+from aio_apiserver.registry.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
+from aio_apiserver.registry.access.bootstrap_tokens import BootstrapTokens
+from aio_apiserver.registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
+from aio_apiserver.registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
+from aio_apiserver.registry.access.service_account_claims import Bound, Reference, claims_of
+from aio_apiserver.registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
+from aio_apiserver.registry.access.signing_keys import SigningKeys, VerifyingKey
+from aio_apiserver.registry.access.token_issuer import ISSUER, TokenIssuer
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import Storage
 
 OWN = (ISSUER,)
 KEY = ec.generate_private_key(ec.SECP256R1())

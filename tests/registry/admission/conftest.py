@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.interface import Storage
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.stores import store_on
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from registry.admission.matching import is_beyond_policies
-from registry.names import GroupResource
+from aio_apiserver.registry.admission.matching import is_beyond_policies
+from aio_apiserver.registry.names import GroupResource
 from tests.registry.admission.writes import write
 
 

@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from registry.access.users import ANONYMOUS
-from registry.admission.chain import AdmissionMetrics, MeasuredChain
-from registry.admission.interface import Attributes, Operation, Plugin
-from registry.errors import BadRequest
-from registry.names import GroupResource, GroupVersionKind
-from storage.clock import ManualClock
-from storage.measures import Histogram
+from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.admission.chain import AdmissionMetrics, MeasuredChain
+from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.measures import Histogram
 
 
 class Labeller(Plugin):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.admission.default_toleration_seconds import DefaultTolerationSeconds
-from registry.names import GroupResource
+from aio_apiserver.registry.admission.default_toleration_seconds import DefaultTolerationSeconds
+from aio_apiserver.registry.names import GroupResource
 from tests.registry.admission.writes import write
 
 NOT_READY = {

@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry import errors
-from registry.admission import image_policy_webhook
-from registry.admission.image_policy_webhook import ImagePolicyWebhook
-from registry.admission.interface import Attributes
-from registry.audit.levels import Level
-from registry.webhook_calls import WebhookFailed
-from storage.clock import ManualClock
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission import image_policy_webhook
+from aio_apiserver.registry.admission.image_policy_webhook import ImagePolicyWebhook
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.audit.levels import Level
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.writes import write
 
 

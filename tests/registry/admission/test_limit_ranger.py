@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry.admission.limit_ranger import LimitRanger
-from registry.errors import Forbidden
-from registry.names import GroupResource
-from storage.interface import Storage
+from aio_apiserver.registry.admission.limit_ranger import LimitRanger
+from aio_apiserver.registry.errors import Forbidden
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 
 CLAIMS = GroupResource("", "persistentvolumeclaims")

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry.admission.forms import forms_of
-from registry.admission.interface import Attributes, Operation
-from registry.admission.matching import Matcher, criteria_of_resources, criteria_of_webhook
-from registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
-from registry.errors import NotFound
-from registry.names import GroupResource, GroupVersionKind
-from registry.schema import builtin
-from storage.interface import Storage
+from aio_apiserver.registry.admission.forms import forms_of
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.admission.matching import Matcher, criteria_of_resources, criteria_of_webhook
+from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
+from aio_apiserver.registry.errors import NotFound
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.schema import builtin
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 
 NAMESPACES = GroupResource("", "namespaces")

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec.structs import replace
 
-from registry import errors
-from registry.access.users import ANONYMOUS
-from registry.admission.interface import Attributes, Operation
-from registry.admission.namespace_lifecycle import IMMORTAL, NamespaceLifecycle
-from registry.core.namespaces import NAMESPACES
-from registry.generic.provider import resource_of
-from registry.names import GroupResource, GroupVersionKind
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.admission.namespace_lifecycle import IMMORTAL, NamespaceLifecycle
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 
 CREATE = Attributes(
     operation=Operation.CREATE,

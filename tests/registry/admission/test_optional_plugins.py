@@ -6,30 +6,32 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry import errors
-from registry.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
-from registry.access.authorizer import Attributes as Question
-from registry.access.users import UserInfo
-from registry.admission import event_rate_limit, pod_toleration_restriction, tolerations
-from registry.admission.always import AlwaysDeny
-from registry.admission.always_pull_images import AlwaysPullImages
-from registry.admission.deny_service_external_ips import DenyServiceExternalIPs
-from registry.admission.event_rate_limit import EventRateLimit
-from registry.admission.extended_resource_toleration import ExtendedResourceToleration
-from registry.admission.kind_mapping import KindMapping
-from registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
-from registry.admission.namespace_exists import NamespaceExists
-from registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
-from registry.admission.nodes_of_pods import NodesOfPods
-from registry.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
-from registry.admission.pod_node_selector import PodNodeSelector
-from registry.admission.pod_resize_validator import PodResizeValidator
-from registry.admission.pod_toleration_restriction import PodTolerationRestriction
-from registry.admission.pod_topology_labels import PodTopologyLabels
-from registry.admission.runtime_class import RuntimeClass
-from registry.names import GroupResource
-from storage.clock import ManualClock
-from storage.interface import Storage
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
+from aio_apiserver.registry.access.authorizer import Attributes as Question
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.admission import event_rate_limit, pod_toleration_restriction, tolerations
+from aio_apiserver.registry.admission.always import AlwaysDeny
+from aio_apiserver.registry.admission.always_pull_images import AlwaysPullImages
+from aio_apiserver.registry.admission.deny_service_external_ips import DenyServiceExternalIPs
+from aio_apiserver.registry.admission.event_rate_limit import EventRateLimit
+from aio_apiserver.registry.admission.extended_resource_toleration import ExtendedResourceToleration
+from aio_apiserver.registry.admission.kind_mapping import KindMapping
+from aio_apiserver.registry.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
+from aio_apiserver.registry.admission.namespace_exists import NamespaceExists
+from aio_apiserver.registry.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from aio_apiserver.registry.admission.nodes_of_pods import NodesOfPods
+from aio_apiserver.registry.admission.owner_references_permission_enforcement import (
+    OwnerReferencesPermissionEnforcement,
+)
+from aio_apiserver.registry.admission.pod_node_selector import PodNodeSelector
+from aio_apiserver.registry.admission.pod_resize_validator import PodResizeValidator
+from aio_apiserver.registry.admission.pod_toleration_restriction import PodTolerationRestriction
+from aio_apiserver.registry.admission.pod_topology_labels import PodTopologyLabels
+from aio_apiserver.registry.admission.runtime_class import RuntimeClass
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 
 EVENTS = GroupResource("", "events")

@@ -2,10 +2,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry.admission import plugins
-from registry.config import Config
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.admission import plugins
+from aio_apiserver.registry.config import Config
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests.registry.foundations import foundation_on
 
 

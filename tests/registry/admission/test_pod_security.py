@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry.admission import pod_security_configuration
-from registry.admission.interface import Attributes
-from registry.admission.pod_security import PodSecurity
-from registry.errors import Forbidden, Invalid
-from registry.names import GroupResource
-from registry.podsecurity.metrics import PodSecurityMetrics
-from storage.clock import ManualClock
-from storage.interface import Storage
+from aio_apiserver.registry.admission import pod_security_configuration
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.pod_security import PodSecurity
+from aio_apiserver.registry.errors import Forbidden, Invalid
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 
 NAMESPACES = GroupResource("", "namespaces")

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry.admission.priority import Priority
-from registry.errors import Forbidden
-from registry.names import GroupResource
-from storage.interface import Storage
+from aio_apiserver.registry.admission.priority import Priority
+from aio_apiserver.registry.errors import Forbidden
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 
 CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")

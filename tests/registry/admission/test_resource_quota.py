@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry import errors
-from registry.admission import resource_quota
-from registry.admission.interface import Attributes
-from registry.admission.resource_quota import ResourceQuota
-from registry.core.resourcequotas import RESOURCEQUOTAS
-from registry.generic.provider import resource_of
-from registry.names import GroupResource
-from storage.clock import ManualClock
-from storage.factory import StorageConfig
-from storage.interface import Storage
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.admission import resource_quota
+from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.admission.resource_quota import ResourceQuota
+from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 from tests.registry.foundations import foundation
 

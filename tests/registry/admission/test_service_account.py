@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry.admission.service_account import ServiceAccount
-from registry.errors import Forbidden
-from storage.clock import ManualClock
-from storage.interface import Storage
+from aio_apiserver.registry.admission.service_account import ServiceAccount
+from aio_apiserver.registry.errors import Forbidden
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 
 PATH = "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from registry.access.users import UserInfo
-from registry.admission.interface import Attributes, Operation
-from registry.names import GroupResource, GroupVersionKind
-from registry.options import CreateOptions
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.options import CreateOptions
 
 PODS = GroupResource("", "pods")
 

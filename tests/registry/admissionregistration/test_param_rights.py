@@ -5,19 +5,21 @@ from typing import Any
 
 import pytest
 
-from registry.access.always import AlwaysAllow, AlwaysDeny
-from registry.access.authorizer import Authorizer
-from registry.access.users import MASTERS, UserInfo
-from registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from registry.admissionregistration.validatingadmissionpolicybindings import VALIDATINGADMISSIONPOLICYBINDINGS
-from registry.assembly import assemble, environment_of
-from registry.errors import Invalid
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.options import CreateOptions
-from registry.rest import Request
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.access.always import AlwaysAllow, AlwaysDeny
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
+    VALIDATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.rest import Request
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation_on
 

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from registry.apiregistration.resolving import Address, Resolver, Unresolved
-from registry.core.services import SERVICES
-from registry.discovery.endpointslices import ENDPOINTSLICES
-from registry.generic.provider import resource_of
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.apiregistration.resolving import Address, Resolver, Unresolved
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 
 PORTS = [{"name": "https", "port": 443}]
 

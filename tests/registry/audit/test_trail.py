@@ -5,13 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
-from registry.access.impersonation import Impersonated
-from registry.access.users import UserInfo
-from registry.audit import lines
-from registry.audit.levels import Level, Stage
-from registry.audit.policy import Recording
-from registry.audit.trail import Event, Trail
-from storage.clock import ManualClock
+from aio_apiserver.registry.access.impersonation import Impersonated
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.audit import lines
+from aio_apiserver.registry.audit.levels import Level, Stage
+from aio_apiserver.registry.audit.policy import Recording
+from aio_apiserver.registry.audit.trail import Event, Trail
+from aio_apiserver.storage.clock import ManualClock
 
 OBJECT = {"kind": "Secret", "metadata": {"name": "s", "managedFields": [{}]}, "data": {"k": "hidden"}}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.authorization import validation
+from aio_apiserver.registry.authorization import validation
 
 PATH = "spec.resourceAttributes.labelSelector.requirements[0]"
 

@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from registry.autoscaling import conversion
-from registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
+from aio_apiserver.registry.autoscaling import conversion
+from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from tests.registry.defaulted import defaulted
 
 TARGET = {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.batch.job_status import validate
+from aio_apiserver.registry.batch.job_status import validate
 
 START, END = "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.batch.cronjobs import CRONJOBS
-from registry.batch.jobs import JOBS
+from aio_apiserver.registry.batch.cronjobs import CRONJOBS
+from aio_apiserver.registry.batch.jobs import JOBS
 from tests.registry.defaulted import created, defaulted
 
 UID, NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"

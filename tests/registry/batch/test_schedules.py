@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.batch import indexes, schedules, time_zones
+from aio_apiserver.registry.batch import indexes, schedules, time_zones
 
 
 @pytest.mark.parametrize(

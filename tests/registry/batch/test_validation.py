@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.batch.cronjobs import CRONJOBS
-from registry.batch.jobs import JOBS
+from aio_apiserver.registry.batch.cronjobs import CRONJOBS
+from aio_apiserver.registry.batch.jobs import JOBS
 from tests.registry.defaulted import CONTEXT, created, updated
 
 TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "nginx"}], "restartPolicy": "Never"}}

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from registry.bootstrap import authentication_trust
-from registry.bootstrap.authentication_trust import Trust
-from registry.bootstrap.own_client import Place
-from storage.clock import ManualClock
+from aio_apiserver.registry.bootstrap import authentication_trust
+from aio_apiserver.registry.bootstrap.authentication_trust import Trust
+from aio_apiserver.registry.bootstrap.own_client import Place
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.bootstrap.test_upkeep import Begun, begun, factory
 from tests.storage.kv.certificates import Authority
 

@@ -1,6 +1,6 @@
 """Conditions that the server's own loops apply."""
 
-from registry.bootstrap import conditions
+from aio_apiserver.registry.bootstrap import conditions
 
 WANTED = {"type": "Dangling", "status": "False", "reason": "Found", "message": "m"}
 NOW = 1_700_000_000.0

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from registry.assembly import assemble, environment_of
-from registry.bootstrap import namespaces, rbac
-from registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.bootstrap import namespaces, rbac
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 from tests.registry.bootstrap.test_upkeep import REFERENCE, VOLATILE
 from tests.registry.foundations import foundation
 

@@ -8,15 +8,15 @@ from typing import Any
 import orjson
 import pytest
 
-from registry.apiregistration.apiservices import APISERVICES
-from registry.apiregistration.registrations import Registration, Registrations
-from registry.assembly import assemble, environment_of
-from registry.bootstrap.kubernetes_service import Advertised
-from registry.bootstrap.own_client import OwnClient, Place
-from registry.bootstrap.upkeep import Upkeep
-from registry.generic.provider import resource_of
-from storage.clock import Clock, ManualClock, SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.apiregistration.registrations import Registration, Registrations
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.bootstrap.kubernetes_service import Advertised
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests import golden
 from tests.registry.foundations import foundation_on
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.cel import conversion
-from registry.cel.values import SECOND, Duration, EvaluationError
+from aio_apiserver.registry.cel import conversion
+from aio_apiserver.registry.cel.values import SECOND, Duration, EvaluationError
 
 
 def converted(form: str, value: Any) -> Any:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from registry.cel import types
-from registry.cel.environment import Environment
-from registry.cel.libraries import BASE
-from registry.cel.syntax import Issue
-from registry.cel.values import NONE, CostExceeded, EvaluationError, Optional
+from aio_apiserver.registry.cel import types
+from aio_apiserver.registry.cel.environment import Environment
+from aio_apiserver.registry.cel.libraries import BASE
+from aio_apiserver.registry.cel.syntax import Issue
+from aio_apiserver.registry.cel.values import NONE, CostExceeded, EvaluationError, Optional
 
 WIDGET = {
     "a": types.INT,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from registry.cel import long_chains, syntax
-from registry.cel.syntax import Call, Ident, Issue, Node
+from aio_apiserver.registry.cel import long_chains, syntax
+from aio_apiserver.registry.cel.syntax import Call, Ident, Issue, Node
 
 NAMES = [f"variables.x{number}" for number in range(60)]
 

@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 
-from registry.certificates import pem
-from registry.certificates.pem import PemError
+from aio_apiserver.registry.certificates import pem
+from aio_apiserver.registry.certificates.pem import PemError
 
 SIGNED_WITH_SHA_1 = b"""\
 -----BEGIN CERTIFICATE REQUEST-----

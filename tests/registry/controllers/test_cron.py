@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from registry.controllers import cron, cron_jobs
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import cron, cron_jobs
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import obj
 
 _START = datetime(2026, 1, 1, 0, 0, 30, tzinfo=UTC)

@@ -1,5 +1,5 @@
-from registry.controllers import events
-from registry.controllers.events import Correlator, Said
+from aio_apiserver.registry.controllers import events
+from aio_apiserver.registry.controllers.events import Correlator, Said
 
 POD = {"metadata": {"name": "web", "namespace": "default", "uid": "1", "resourceVersion": "5"}}
 

@@ -1,7 +1,7 @@
-from registry.controllers import indexes, job_indexes, job_reports, jobs
-from registry.controllers.job_indexes import INDEX
-from registry.controllers.jobs import TRACKING
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import indexes, job_indexes, job_reports, jobs
+from aio_apiserver.registry.controllers.job_indexes import INDEX
+from aio_apiserver.registry.controllers.jobs import TRACKING
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import CLOCK, NOW, obj, pod, template
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"

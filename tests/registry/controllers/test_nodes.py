@@ -1,4 +1,4 @@
-from registry.controllers import nodes
+from aio_apiserver.registry.controllers import nodes
 
 
 def test_pods_get_addresses_that_nobody_has() -> None:

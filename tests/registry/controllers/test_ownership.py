@@ -1,5 +1,5 @@
-from registry.controllers import ownership
-from registry.controllers.ownership import Fate, Graph, Node, Verdict, node_of
+from aio_apiserver.registry.controllers import ownership
+from aio_apiserver.registry.controllers.ownership import Fate, Graph, Node, Verdict, node_of
 from tests.registry.controllers.making import obj, owned
 
 

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from registry.controllers.pod_phases import PREFIX, Life
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers.pod_phases import PREFIX, Life
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import NOW, obj
 
 

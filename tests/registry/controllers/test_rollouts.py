@@ -1,6 +1,6 @@
-from registry.controllers import rollouts
-from registry.controllers.rollout_status import Progress
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import rollouts
+from aio_apiserver.registry.controllers.rollout_status import Progress
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import CLOCK, NOW, workload
 
 

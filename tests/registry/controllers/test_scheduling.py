@@ -1,7 +1,7 @@
 import pytest
 
-from registry.controllers import scheduling
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import scheduling
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import obj, pod
 
 

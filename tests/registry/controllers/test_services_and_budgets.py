@@ -1,8 +1,8 @@
 from typing import Any
 
-from registry.controllers import disruptions, endpoints, role_rules
-from registry.controllers.namespace_conditions import Remains
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import disruptions, endpoints, role_rules
+from aio_apiserver.registry.controllers.namespace_conditions import Remains
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import BEFORE, CLOCK, NOW, obj, pod
 
 

@@ -1,7 +1,7 @@
 from typing import Any
 
-from registry.controllers import daemon_sets, revisions, stateful_sets
-from storage.stored_object import Object
+from aio_apiserver.registry.controllers import daemon_sets, revisions, stateful_sets
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.controllers.making import CLOCK, obj, pod, workload
 
 

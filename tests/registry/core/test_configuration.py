@@ -10,12 +10,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from registry.core import key_pairs
-from registry.core.configmaps import CONFIGMAPS
-from registry.core.limitranges import LIMITRANGES
-from registry.core.resourcequotas import RESOURCEQUOTAS
-from registry.core.secrets import SECRETS
-from registry.kind import Kind
+from aio_apiserver.registry.core import key_pairs
+from aio_apiserver.registry.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.core.limitranges import LIMITRANGES
+from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.core.secrets import SECRETS
+from aio_apiserver.registry.kind import Kind
 from tests.registry.defaulted import CONTEXT, created, defaulted
 
 

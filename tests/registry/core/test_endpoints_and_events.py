@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from registry.coordination.leases import LEASES
-from registry.core.endpoints import ENDPOINTS
-from registry.core.events import EVENTS, EventStrategy
-from registry.core.nodes import NODES
-from registry.discovery.endpointslices import ENDPOINTSLICES
-from registry.kind import Kind
+from aio_apiserver.registry.coordination.leases import LEASES
+from aio_apiserver.registry.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.core.events import EVENTS, EventStrategy
+from aio_apiserver.registry.core.nodes import NODES
+from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
+from aio_apiserver.registry.kind import Kind
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 EVENT: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.core import images
+from aio_apiserver.registry.core import images
 
 DIGEST = "sha256:" + "0" * 64
 

@@ -6,18 +6,18 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from registry import errors
-from registry.access.users import ANONYMOUS
-from registry.core.namespaces import NAMESPACES
-from registry.core.namespaces_deletion import FinalizeREST, NamespaceStore
-from registry.generic.provider import resource_of
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from storage.clock import ManualClock
-from storage.dry_run import DryRunnableStorage
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import Preconditions
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.core.namespaces_deletion import FinalizeREST, NamespaceStore
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.dry_run import DryRunnableStorage
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None)
 

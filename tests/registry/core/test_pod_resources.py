@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.core import pod_resources
+from aio_apiserver.registry.core import pod_resources
 
 
 def container(requests: Any = None, limits: Any = None, **more: Any) -> dict[str, Any]:

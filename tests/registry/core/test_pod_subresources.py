@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry.core import pods_ephemeralcontainers, pods_resize
-from registry.core.pods import PODS
-from registry.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.core import pods_ephemeralcontainers, pods_resize
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.core.pods_status import PodStatusStrategy
 from tests.registry.defaulted import CONTEXT, canonical, created, defaulted
 
 AMOUNTS = {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}

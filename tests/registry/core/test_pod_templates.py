@@ -1,7 +1,7 @@
 """Templates of pods, by themselves and in replication controllers."""
 
-from registry.core.podtemplates import PODTEMPLATES
-from registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.core.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}

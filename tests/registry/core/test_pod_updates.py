@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.core.pods import PODS
+from aio_apiserver.registry.core.pods import PODS
 from tests.registry.defaulted import CONTEXT, created, updated
 
 TOLERATION = {"key": "k", "operator": "Exists", "effect": "NoExecute"}

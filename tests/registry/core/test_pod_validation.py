@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry.core.pods import PODS
-from registry.empties import Empty
-from registry.strategy import StrategyContext
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, created
 
 CLAIM = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.core import pod_warnings
-from registry.core.pods import PODS
+from aio_apiserver.registry.core import pod_warnings
+from aio_apiserver.registry.core.pods import PODS
 from tests.registry.defaulted import created
 
 CONTAINER = {"name": "c", "image": "nginx"}

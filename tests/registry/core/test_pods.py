@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.core.pods import PODS
-from registry.options import DeleteOptions
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.options import DeleteOptions
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 

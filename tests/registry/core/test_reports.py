@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from registry import preparation
-from registry.access.users import ANONYMOUS
-from registry.batch.jobs import JOBS
-from registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
-from registry.core.services import SERVICES
-from registry.errors import Invalid
-from registry.kind import Kind
-from registry.rest import Request
+from aio_apiserver.registry import preparation
+from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.batch.jobs import JOBS
+from aio_apiserver.registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.rest import Request
 from tests.registry.defaulted import CONTEXT, defaulted
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n")

@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from registry.access.service_account_claims import Bound
-from registry.access.token_issuer import Issued, TokenIssuer
-from registry.access.users import MASTERS, UserInfo
-from registry.assembly import environment_of
-from registry.config import Config
-from registry.core.pods import PODS
-from registry.core.serviceaccounts import SERVICEACCOUNTS
-from registry.core.serviceaccounts_token import TokenREST
-from registry.errors import BadRequest
-from registry.generic.provider import resource_of
-from registry.options import CreateOptions
-from registry.rest import Request
-from storage.clock import ManualClock
-from storage.stored_object import Object
+from aio_apiserver.registry.access.service_account_claims import Bound
+from aio_apiserver.registry.access.token_issuer import Issued, TokenIssuer
+from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.assembly import environment_of
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.core.pods import PODS
+from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.core.serviceaccounts_token import TokenREST
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.rest import Request
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 
 _PLUGINS = ("NamespaceLifecycle", "ResourceQuota")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from registry.core import toleration_texts
+from aio_apiserver.registry.core import toleration_texts
 
 
 def test_names_count_whatever_their_case() -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from registry.core.persistentvolumes import PERSISTENTVOLUMES
-from registry.kind import Kind
-from registry.strategy import StrategyContext
+from aio_apiserver.registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, created, updated
 
 VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}}

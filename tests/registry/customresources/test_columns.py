@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from registry.customresources import columns
-from registry.customresources.definition import Version
+from aio_apiserver.registry.customresources import columns
+from aio_apiserver.registry.customresources.definition import Version
 
 TYPE = {"apiVersion": "example.com/v1", "kind": "Widget"}
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from registry.access.users import UserInfo
-from registry.assembly import environment_of
-from registry.customresources.controller import Controller
-from registry.customresources.customresourcedefinitions import DEFINITIONS
-from registry.customresources.definition_store import DefinitionStore
-from registry.customresources.offers import Offer
-from registry.customresources.resources import Resources
-from registry.generic.provider import open_store
-from registry.generic.store import Store
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import ListOptions
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.assembly import environment_of
+from aio_apiserver.registry.customresources.controller import Controller
+from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.customresources.definition_store import DefinitionStore
+from aio_apiserver.registry.customresources.offers import Offer
+from aio_apiserver.registry.customresources.resources import Resources
+from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.customresources.definitions import SCHEMA, definition, version
 from tests.registry.foundations import foundation_on
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from registry import schema
-from registry.customresources import definition as definitions
-from registry.customresources.conversion import WebhookTranslation
-from registry.schema.custom_type import CustomType
-from registry.webhook_calls import WebhookFailed
-from storage.errors import Untranslatable
-from storage.stored_object import Reader, StoredObject
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.customresources import definition as definitions
+from aio_apiserver.registry.customresources.conversion import WebhookTranslation
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.errors import Untranslatable
+from aio_apiserver.storage.stored_object import Reader, StoredObject
 from tests.registry.customresources.definitions import definition, version
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.customresources import json_paths
+from aio_apiserver.registry.customresources import json_paths
 
 OBJ: dict[str, Any] = {
     "metadata": {"labels": {"app.kubernetes.io/name": "web"}},

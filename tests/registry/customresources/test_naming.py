@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from registry.customresources import naming
-from registry.customresources.naming import Taken
+from aio_apiserver.registry.customresources import naming
+from aio_apiserver.registry.customresources.naming import Taken
 from tests.registry.customresources.definitions import definition
 
 NOTHING = Taken(frozenset(), frozenset())

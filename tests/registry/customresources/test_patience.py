@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry import schema
-from registry.customresources.object_rules import ObjectRules
-from registry.schema.custom_type import CustomType
-from storage.aside import TakesLong
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.customresources.object_rules import ObjectRules
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.storage.aside import TakesLong
 
 NUMBERS: dict[str, Any] = {
     "type": "array",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.customresources import scale_rules
+from aio_apiserver.registry.customresources import scale_rules
 
 
 @pytest.mark.parametrize(("obj", "value"), [({}, None), ({"spec": None}, None), ({"spec": {"n": 1}}, 1)])

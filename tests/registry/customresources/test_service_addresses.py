@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from registry.core.services import SERVICES
-from registry.customresources.service_addresses import address_finder
-from registry.generic.provider import resource_of
-from registry.webhook_calls import WebhookFailed
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.customresources.service_addresses import address_finder
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 
 CLUSTER = {"type": "ClusterIP", "clusterIP": "10.0.0.7", "ports": [{"port": 443}]}
 

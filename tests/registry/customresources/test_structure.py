@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from registry.customresources import conditions, settling
+from aio_apiserver.registry.customresources import conditions, settling
 from tests.registry.customresources.definitions import definition, version
 
 

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from registry.errors import Invalid
-from registry.options import CreateOptions
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests.registry.customresources.definitions import definition, version
 from tests.registry.customresources.test_controller import Server, request, serving
 

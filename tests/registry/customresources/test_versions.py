@@ -1,6 +1,6 @@
 """The order of versions."""
 
-from registry.customresources import versions
+from aio_apiserver.registry.customresources import versions
 
 
 def test_stable_versions_come_first_and_newer_ones_before_older_ones() -> None:

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from registry.fairness.alarms import Alarms
-from registry.fairness.lanes import Lane
-from registry.fairness.level import Level, LevelConfig
-from registry.fairness.queue_set import QueueSet, Queuing, Refusal
-from registry.fairness.series import FlowMetrics
-from registry.fairness.tickets import ONE_SEAT, Ticket, Work
-from storage.clock import ManualClock
+from aio_apiserver.registry.fairness.alarms import Alarms
+from aio_apiserver.registry.fairness.lanes import Lane
+from aio_apiserver.registry.fairness.level import Level, LevelConfig
+from aio_apiserver.registry.fairness.queue_set import QueueSet, Queuing, Refusal
+from aio_apiserver.registry.fairness.series import FlowMetrics
+from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.storage.clock import ManualClock
 
 MILLISECOND = 0.001
 

@@ -1,5 +1,5 @@
-from registry.fairness.alarms import Alarms
-from storage.clock import ManualClock
+from aio_apiserver.registry.fairness.alarms import Alarms
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.fairness.lines import some_turns
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.fairness.allocation import Wish, allocate
+from aio_apiserver.registry.fairness.allocation import Wish, allocate
 
 
 @st.composite

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from registry.fairness import dealing
+from aio_apiserver.registry.fairness import dealing
 
 
 def test_a_hand_has_different_queues_of_the_deck() -> None:

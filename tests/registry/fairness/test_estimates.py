@@ -1,9 +1,9 @@
 import pytest
 
-from registry.fairness.estimates import Estimator, Sizes
-from registry.fairness.tickets import ONE_SEAT, Work
-from registry.fairness.watches import OpenWatches, Watched
-from storage.clock import ManualClock
+from aio_apiserver.registry.fairness.estimates import Estimator, Sizes
+from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Work
+from aio_apiserver.registry.fairness.watches import OpenWatches, Watched
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.fairness.lines import Line
 
 PODS = ("", "pods")

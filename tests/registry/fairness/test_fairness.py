@@ -3,16 +3,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry.access.users import ALL_AUTHENTICATED, UserInfo
-from registry.bootstrap import flow_control_objects
-from registry.fairness.fairness import Fairness
-from registry.fairness.tickets import ONE_SEAT, Ticket, Work
-from registry.flowcontrol.flowschemas import FLOWSCHEMAS
-from registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from registry.generic.provider import resource_of
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
-from storage.tasks import Tasks
+from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, UserInfo
+from aio_apiserver.registry.bootstrap import flow_control_objects
+from aio_apiserver.registry.fairness.fairness import Fairness
+from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.tasks import Tasks
 from tests.registry.fairness.lines import some_turns
 
 JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))

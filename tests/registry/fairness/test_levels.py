@@ -1,14 +1,14 @@
 import pytest
 
-from registry.bootstrap import flow_control_objects
-from registry.fairness.alarms import Alarms
-from registry.fairness.lanes import Lane
-from registry.fairness.level import LevelConfig, read
-from registry.fairness.levels import Levels
-from registry.fairness.queue_set import Queuing
-from registry.fairness.series import FlowMetrics
-from registry.fairness.tickets import ONE_SEAT, Ticket, Work
-from storage.clock import ManualClock
+from aio_apiserver.registry.bootstrap import flow_control_objects
+from aio_apiserver.registry.fairness.alarms import Alarms
+from aio_apiserver.registry.fairness.lanes import Lane
+from aio_apiserver.registry.fairness.level import LevelConfig, read
+from aio_apiserver.registry.fairness.levels import Levels
+from aio_apiserver.registry.fairness.queue_set import Queuing
+from aio_apiserver.registry.fairness.series import FlowMetrics
+from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.storage.clock import ManualClock
 
 
 def fresh(clock: ManualClock) -> Levels:

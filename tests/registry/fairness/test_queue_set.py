@@ -1,7 +1,7 @@
 from collections import Counter
 
-from registry.fairness.queue_set import Queuing, Refusal
-from registry.fairness.tickets import Work
+from aio_apiserver.registry.fairness.queue_set import Queuing, Refusal
+from aio_apiserver.registry.fairness.tickets import Work
 from tests.registry.fairness.lines import MILLISECOND, Line, some_turns
 
 

@@ -1,4 +1,4 @@
-from registry.fairness.retries import RetryAfter
+from aio_apiserver.registry.fairness.retries import RetryAfter
 
 
 def test_those_who_are_refused_once_come_again_in_a_second() -> None:

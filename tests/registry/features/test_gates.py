@@ -1,7 +1,7 @@
 import pytest
 
-from registry.features import gates
-from registry.features.gates import Gates
+from aio_apiserver.registry.features import gates
+from aio_apiserver.registry.features.gates import Gates
 
 
 def test_gates_are_as_this_version_has_them() -> None:

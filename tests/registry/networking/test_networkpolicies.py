@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from registry.networking.networkpolicies import NETWORKPOLICIES
+from aio_apiserver.registry.networking.networkpolicies import NETWORKPOLICIES
 from tests.registry.defaulted import CONTEXT, created, updated
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import orjson
 
-from registry.names import GroupVersionKind
-from registry.openapi.builtin import GroupVersion
-from registry.openapi.builtin_routes import Resource
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.openapi.builtin import GroupVersion
+from aio_apiserver.registry.openapi.builtin_routes import Resource
 
 ALL = frozenset({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
 POD = GroupVersionKind("", "v1", "Pod")

@@ -1,5 +1,5 @@
-from registry.openapi import operation_ids
-from registry.openapi.builtin_routes import article
+from aio_apiserver.registry.openapi import operation_ids
+from aio_apiserver.registry.openapi.builtin_routes import article
 from tests.registry.openapi.resources import EVICTION, NODES, POD_EXEC, POD_LOG, PODS, core
 
 

@@ -1,10 +1,10 @@
 from typing import Any
 
-from registry.openapi import version3
-from registry.openapi.custom import CustomGroupVersion, CustomResource
-from registry.openapi.definitions import Definitions
-from registry.openapi.swagger import Swagger
-from registry.schema import definitions
+from aio_apiserver.registry.openapi import version3
+from aio_apiserver.registry.openapi.custom import CustomGroupVersion, CustomResource
+from aio_apiserver.registry.openapi.definitions import Definitions
+from aio_apiserver.registry.openapi.swagger import Swagger
+from aio_apiserver.registry.schema import definitions
 from tests.registry.openapi.resources import read
 
 SCHEMA: dict[str, Any] = {

@@ -1,11 +1,11 @@
 from functools import cache
 from typing import Any
 
-from registry.openapi import roots, version3
-from registry.openapi.definitions import Definitions
-from registry.openapi.routes import Source
-from registry.openapi.swagger import Swagger
-from registry.schema import definitions
+from aio_apiserver.registry.openapi import roots, version3
+from aio_apiserver.registry.openapi.definitions import Definitions
+from aio_apiserver.registry.openapi.routes import Source
+from aio_apiserver.registry.openapi.swagger import Swagger
+from aio_apiserver.registry.schema import definitions
 from tests.registry.openapi.resources import PODS, core, read
 
 POD_PATH = "/api/v1/namespaces/{namespace}/pods/{name}"

@@ -1,6 +1,6 @@
 from typing import Any
 
-from registry.openapi.swagger_merge import merged
+from aio_apiserver.registry.openapi.swagger_merge import merged
 
 ROOT = "#/definitions/"
 

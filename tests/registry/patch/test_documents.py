@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from registry.patch import documents
+from aio_apiserver.registry.patch import documents
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry.errors import RequestEntityTooLarge, Unprocessable
-from registry.patch import json_patch, texts
-from registry.schema import strict
+from aio_apiserver.registry.errors import RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.patch import json_patch, texts
+from aio_apiserver.registry.schema import strict
 
 
 def document() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.patch import merge
+from aio_apiserver.registry.patch import merge
 
 
 @pytest.mark.parametrize(

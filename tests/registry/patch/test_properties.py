@@ -7,10 +7,10 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry import schema
-from registry.errors import StatusError, Unprocessable
-from registry.patch import documents, json_patch, merge, strategic
-from registry.schema import DecodeError
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.errors import StatusError, Unprocessable
+from aio_apiserver.registry.patch import documents, json_patch, merge, strategic
+from aio_apiserver.registry.schema import DecodeError
 
 DEPLOYMENT = schema.builtin().type_for("apps", "v1", "Deployment")
 

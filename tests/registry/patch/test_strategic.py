@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry import schema
-from registry.errors import BadRequest, StatusError, Unprocessable
-from registry.patch import strategic
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.errors import BadRequest, StatusError, Unprocessable
+from aio_apiserver.registry.patch import strategic
 
 POD = schema.builtin().type_for("", "v1", "Pod").node
 DEPLOYMENT = schema.builtin().type_for("apps", "v1", "Deployment").node

@@ -4,8 +4,16 @@ from typing import Any
 
 import pytest
 
-from registry.podsecurity import checks
-from registry.podsecurity.policies import BASELINE, PRIVILEGED, RESTRICTED, Policy, Standard, configured, policy_of
+from aio_apiserver.registry.podsecurity import checks
+from aio_apiserver.registry.podsecurity.policies import (
+    BASELINE,
+    PRIVILEGED,
+    RESTRICTED,
+    Policy,
+    Standard,
+    configured,
+    policy_of,
+)
 
 LABEL = "pod-security.kubernetes.io/"
 SAFE = {

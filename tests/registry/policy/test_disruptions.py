@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.errors import Forbidden, StatusError, TooManyRequests
-from registry.policy import disruptions
+from aio_apiserver.registry.errors import Forbidden, StatusError, TooManyRequests
+from aio_apiserver.registry.policy import disruptions
 
 NOW = "2030-01-01T00:00:00Z"
 

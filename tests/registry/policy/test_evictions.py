@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from registry import errors
-from registry.access.users import UserInfo
-from registry.assembly import assemble, environment_of
-from registry.config import Config
-from registry.options import CreateOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from storage.clock import ManualClock
-from storage.stored_object import StoredObject
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.options import CreateOptions, UpdateOptions
+from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.foundations import foundation
 
 ADMIN = Request(user=UserInfo(name="admin"), version="v1", warn=lambda _warning: None, namespace="default")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from registry.names import GroupKind
-from registry.printing.printers import columns_of
-from storage.stored_object import Object
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.printing.printers import columns_of
+from aio_apiserver.storage.stored_object import Object
 
 NOW = 1_700_000_100.0
 """100 seconds after CREATED."""

@@ -1,6 +1,6 @@
 import pytest
 
-from registry.printing import ages
+from aio_apiserver.registry.printing import ages
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 YEAR = 365 * DAY

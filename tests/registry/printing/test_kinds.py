@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from storage.stored_object import Object
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.printing.rows import CREATED, cells_of
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry.apps.daemonsets import DAEMONSETS
-from registry.core.configmaps import CONFIGMAPS
-from registry.printing import tables
+from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
+from aio_apiserver.registry.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.printing import tables
 
 VERSION = "meta.k8s.io/v1"
 COUNT = {"deprecated.daemonset.template.generation": "1"}

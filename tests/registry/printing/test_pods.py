@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from registry.printing.pods import PODS
-from storage.stored_object import Object
+from aio_apiserver.registry.printing.pods import PODS
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.printing.rows import CREATED, cells_of
 
 RUNNING: Object = {"ready": True, "state": {"running": {}}}

@@ -1,10 +1,10 @@
 import pytest
 
-from registry.names import GroupKind
-from registry.printing.columns import BY_AGE, Columns
-from registry.printing.printers import columns_of
-from registry.providers import PROVIDERS
-from registry.schema import builtin
+from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.printing.columns import BY_AGE, Columns
+from aio_apiserver.registry.printing.printers import columns_of
+from aio_apiserver.registry.providers import PROVIDERS
+from aio_apiserver.registry.schema import builtin
 
 KINDS = sorted(
     {

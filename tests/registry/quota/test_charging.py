@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from registry import errors
-from registry.names import GroupResource
-from registry.quota import amounts, charging
-from registry.quota.claims import VolumeClaims
-from registry.quota.evaluators import Evaluator, ObjectCounts
-from registry.quota.pods import Pods
-from registry.quota.services import Services
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quota import amounts, charging
+from aio_apiserver.registry.quota.claims import VolumeClaims
+from aio_apiserver.registry.quota.evaluators import Evaluator, ObjectCounts
+from aio_apiserver.registry.quota.pods import Pods
+from aio_apiserver.registry.quota.services import Services
 from tests.registry.admission.writes import write
 
 CONFIGMAPS = ObjectCounts(("count/configmaps", "configmaps"))

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry.names import GroupResource
-from registry.quota import limited
-from registry.quota.claims import VolumeClaims
-from registry.quota.pods import Pods
+from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.quota import limited
+from aio_apiserver.registry.quota.claims import VolumeClaims
+from aio_apiserver.registry.quota.pods import Pods
 from tests.registry.admission.writes import write
 from tests.registry.quota.test_charging import NOW, pod, quota
 

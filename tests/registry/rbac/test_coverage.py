@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from registry.access.rbac_rules import compiled
-from registry.rbac import coverage
+from aio_apiserver.registry.access.rbac_rules import compiled
+from aio_apiserver.registry.rbac import coverage
 
 READ_PODS = {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]}
 EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}

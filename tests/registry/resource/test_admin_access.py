@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry.access.users import UserInfo
-from registry.assembly import assemble, environment_of
-from registry.config import Config
-from registry.core.namespaces import NAMESPACES
-from registry.errors import Invalid
-from registry.generic.store import Store
-from registry.options import CreateOptions
-from registry.resource.resourceclaims import RESOURCECLAIMS
-from registry.rest import Request
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.resource.resourceclaims import RESOURCECLAIMS
+from aio_apiserver.registry.rest import Request
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation
 

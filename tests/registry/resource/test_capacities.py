@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry.resource import capacities
+from aio_apiserver.registry.resource import capacities
 
 
 def errors(policy: dict[str, Any], value: str = "10Gi") -> list[str]:

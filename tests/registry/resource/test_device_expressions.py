@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.resource import device_expressions
+from aio_apiserver.registry.resource import device_expressions
 
 
 @pytest.mark.parametrize(

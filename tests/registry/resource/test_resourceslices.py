@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry.empties import Empty
-from registry.resource.resourceslices import RESOURCESLICES
-from registry.strategy import StrategyContext
+from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
+from aio_apiserver.registry.strategy import StrategyContext
 
 CONTEXT = StrategyContext(namespace="")
 

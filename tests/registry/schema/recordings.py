@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from registry import schema
-from registry.schema import ObjectType, UnknownKind
-from registry.schema.model import Kind, Node
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import ObjectType, UnknownKind
+from aio_apiserver.registry.schema.model import Kind, Node
 
 _CASSETTES = Path(__file__).parents[2] / "golden" / "cassettes"
 _FOR_KINDS: Mapping[Kind, Any] = {

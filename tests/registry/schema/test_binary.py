@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.schema import DecodeError, binary
+from aio_apiserver.registry.schema import DecodeError, binary
 
 
 @pytest.mark.parametrize(

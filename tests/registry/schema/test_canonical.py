@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from registry import schema
-from registry.schema import ObjectType, canonical
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import ObjectType, canonical
 
 
 def kind(group: str, version: str, name: str) -> ObjectType:

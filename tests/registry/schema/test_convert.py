@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry import schema
-from registry.schema import DecodeError, ObjectType
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import DecodeError, ObjectType
 
 POD = schema.builtin().type_for("", "v1", "Pod")
 SECRET = schema.builtin().type_for("", "v1", "Secret")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry.schema import custom
-from registry.schema.decode import Decoders, Findings
-from registry.schema.model import MISSING, Kind, Merge
+from aio_apiserver.registry.schema import custom
+from aio_apiserver.registry.schema.decode import Decoders, Findings
+from aio_apiserver.registry.schema.model import MISSING, Kind, Merge
 
 
 @pytest.mark.parametrize(

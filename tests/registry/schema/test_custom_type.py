@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.schema import builtin
-from registry.schema.custom_type import CustomType
+from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.schema.custom_type import CustomType
 
 METADATA = {"name": "Bar", "unknown": "unknown", "labels": "no map"}
 RESOURCE = {"apiVersion": "foos/v1", "kind": "Foo", "metadata": METADATA}

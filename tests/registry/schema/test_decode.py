@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry import schema
-from registry.empties import Empty
-from registry.schema import DecodeError, ObjectType
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.schema import DecodeError, ObjectType
 
 FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 

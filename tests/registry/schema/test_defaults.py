@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry import schema
-from registry.schema import custom
-from registry.schema.defaults import Defaulters
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import custom
+from aio_apiserver.registry.schema.defaults import Defaulters
 
 POD = schema.builtin().type_for("", "v1", "Pod")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from registry import schema
-from registry.schema import UnknownKind, UnknownMinor, definitions, wire
-from registry.schema.model import Kind
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import UnknownKind, UnknownMinor, definitions, wire
+from aio_apiserver.registry.schema.model import Kind
 
 MINORS = definitions.minors()
 POD = "io.k8s.api.core.v1.Pod"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry import schema
-from registry.schema import Decoded, DecodeError, ObjectType
-from registry.schema.model import Kind, Node
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import Decoded, DecodeError, ObjectType
+from aio_apiserver.registry.schema.model import Kind, Node
 
 KINDS = [
     schema.builtin().type_for(*names)

@@ -7,8 +7,8 @@ import orjson
 import pytest
 import yaml
 
-from registry.schema import DecodeError, ObjectType, yaml_keys
-from registry.schema.ordering import as_printed
+from aio_apiserver.registry.schema import DecodeError, ObjectType, yaml_keys
+from aio_apiserver.registry.schema.ordering import as_printed
 from tests.registry.schema import recordings
 from tests.registry.schema.recordings import Step
 

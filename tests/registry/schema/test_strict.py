@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry import schema
-from registry.schema import Decoded, DecodeError, ObjectType, strict
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema import Decoded, DecodeError, ObjectType, strict
 
 DEPLOYMENT = schema.builtin().type_for("apps", "v1", "Deployment")
 CONFIG_MAP = schema.builtin().type_for("", "v1", "ConfigMap")

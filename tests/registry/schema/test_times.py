@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.schema import DecodeError, times
+from aio_apiserver.registry.schema import DecodeError, times
 
 SECONDS = "2006-01-02T15:04:05Z07:00"
 MICROS = "2006-01-02T15:04:05.000000Z07:00"

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from registry.schema import yaml_keys
+from aio_apiserver.registry.schema import yaml_keys
 
 
 def duplicates(text: str) -> str:

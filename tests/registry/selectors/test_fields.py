@@ -2,11 +2,11 @@
 
 import pytest
 
-from registry.errors import BadRequest
-from registry.fields import text as text_at
-from registry.kind import Kind
-from registry.selectors import fields
-from storage.selection import Operator, Requirement
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.fields import text as text_at
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.selectors import fields
+from aio_apiserver.storage.selection import Operator, Requirement
 
 PODS = Kind(group="", plural="pods", kind="Pod", fields={"spec.nodeName": text_at("spec.nodeName")})
 MAPS = Kind(group="", plural="configmaps", kind="ConfigMap")

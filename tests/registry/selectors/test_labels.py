@@ -2,9 +2,9 @@
 
 import pytest
 
-from registry.errors import BadRequest
-from registry.selectors import labels
-from storage.selection import Operator, Requirement
+from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.selectors import labels
+from aio_apiserver.storage.selection import Operator, Requirement
 
 
 def requirement(name: str, operator: Operator, *values: str) -> Requirement:

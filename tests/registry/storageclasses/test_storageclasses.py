@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.storageclasses.storageclasses import STORAGECLASSES
-from registry.strategy import StrategyContext
+from aio_apiserver.registry.storageclasses.storageclasses import STORAGECLASSES
+from aio_apiserver.registry.strategy import StrategyContext
 
 OLD = {
     "metadata": {"name": "s"},

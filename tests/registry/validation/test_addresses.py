@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.validation import addresses
+from aio_apiserver.registry.validation import addresses
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from registry.schema import quantity
-from registry.validation import counted_amounts
+from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.validation import counted_amounts
 
 
 @pytest.mark.parametrize(

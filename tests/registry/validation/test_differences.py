@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from registry.validation import differences
+from aio_apiserver.registry.validation import differences
 
 
 def test_changed_lines_stand_among_their_neighbours() -> None:

@@ -1,7 +1,7 @@
 """The internal form of structs in errors."""
 
-from registry.validation import internal
-from registry.validation.field import show
+from aio_apiserver.registry.validation import internal
+from aio_apiserver.registry.validation.field import show
 
 
 def test_a_struct_shows_every_field_in_the_order_of_go() -> None:

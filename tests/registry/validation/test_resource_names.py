@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.validation import resource_names
+from aio_apiserver.registry.validation import resource_names
 
 
 @pytest.mark.parametrize(

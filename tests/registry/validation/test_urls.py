@@ -2,8 +2,8 @@
 
 import pytest
 
-from registry.validation import urls
-from registry.validation.urls import Url, UrlError
+from aio_apiserver.registry.validation import urls
+from aio_apiserver.registry.validation.urls import Url, UrlError
 
 
 @pytest.mark.parametrize(

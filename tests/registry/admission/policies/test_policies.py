@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from registry import errors
-from registry.access.users import UserInfo
-from registry.assembly import assemble, environment_of
-from registry.bootstrap.own_client import OwnClient, Place
-from registry.options import CreateOptions
-from registry.rest import Request
-from storage.stored_object import Object
+from aio_apiserver.registry import errors
+from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.rest import Request
+from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 
 GROUP = "admissionregistration.k8s.io"

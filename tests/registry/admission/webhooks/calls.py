@@ -9,20 +9,20 @@ from typing import Any
 import orjson
 from msgspec.structs import replace
 
-from registry import schema
-from registry.access.always import AlwaysAllow
-from registry.access.authorizer import Authorizer
-from registry.admission.chain import AdmissionMetrics
-from registry.admission.interface import Attributes, Plugin
-from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
-from registry.admission.webhooks.validating import ValidatingAdmissionWebhook
-from registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
-from registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
-from registry.generic.provider import resource_of
-from registry.names import GroupResource, GroupVersionKind
-from registry.rest import Foundation
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.access.always import AlwaysAllow
+from aio_apiserver.registry.access.authorizer import Authorizer
+from aio_apiserver.registry.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
+from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
+from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
+from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests.registry.admission.writes import write
 
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]

@@ -5,13 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
-from registry.admission.chain import AdmissionMetrics, MeasuredChain
-from registry.admission.interface import Operation
-from registry.admission.webhooks.mutating import MutatingAdmissionWebhook
-from registry.audit.levels import Level
-from registry.errors import BadRequest, InternalError, StatusError
-from registry.webhook_calls import WebhookFailed
-from storage.clock import ManualClock
+from aio_apiserver.registry.admission.chain import AdmissionMetrics, MeasuredChain
+from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
+from aio_apiserver.registry.audit.levels import Level
+from aio_apiserver.registry.errors import BadRequest, InternalError, StatusError
+from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.webhooks.calls import (
     Answer,
     Programs,

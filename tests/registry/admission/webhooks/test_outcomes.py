@@ -4,13 +4,13 @@ from collections.abc import Awaitable
 
 import pytest
 
-from registry.admission.matching import criteria_of_webhook
-from registry.admission.webhook_metrics import WebhookMetrics
-from registry.admission.webhooks.configurations import Webhook
-from registry.admission.webhooks.failures import CallFailed, Denied
-from registry.admission.webhooks.outcomes import VALIDATING, Outcomes
-from registry.errors import InternalError, StatusError
-from storage.clock import ManualClock
+from aio_apiserver.registry.admission.matching import criteria_of_webhook
+from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics
+from aio_apiserver.registry.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.admission.webhooks.outcomes import VALIDATING, Outcomes
+from aio_apiserver.registry.errors import InternalError, StatusError
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.webhooks.calls import a_config_map
 
 

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from registry.access.users import MASTERS, UserInfo
-from registry.assembly import assemble, environment_of
-from registry.bootstrap import service_repair
-from registry.config import Config
-from registry.core.allocation.node_ports import RANGES, NodePorts
-from registry.core.services import SERVICES
-from registry.generic.store import Store
-from registry.networking.ipaddresses import IPADDRESSES
-from registry.networking.servicecidrs import SERVICECIDRS
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from storage.clock import ManualClock
-from storage.factory import StorageFactory
-from storage.interface import ListOptions
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.bootstrap import service_repair
+from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.core.allocation.node_ports import RANGES, NodePorts
+from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
+from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation_on
 

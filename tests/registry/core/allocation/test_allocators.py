@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry.errors import AlreadyExists, Invalid, StatusError
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.errors import AlreadyExists, Invalid, StatusError
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 from tests.registry.core.allocation.cluster import Cluster
 
 

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from registry.core.allocation.metrics import AllocationMetrics
-from registry.core.allocation.node_ports import RANGES, DryPorts, NodePorts, PortError, PortSet
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.core.allocation.node_ports import RANGES, DryPorts, NodePorts, PortError, PortSet
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.factory import StorageConfig, StorageFactory
 
 PORTS = range(30000, 30100)
 

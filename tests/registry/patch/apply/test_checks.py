@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.patch.apply import checks, contents
-from registry.patch.apply.shapes import Shapes
+from aio_apiserver.registry.patch.apply import checks, contents
+from aio_apiserver.registry.patch.apply.shapes import Shapes
 from tests.registry.patch.apply.things import TYPES, form_of
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.patch.apply import elements
+from aio_apiserver.registry.patch.apply import elements
 
 
 @pytest.mark.parametrize(

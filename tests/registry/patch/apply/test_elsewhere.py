@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry.errors import StatusError
-from registry.patch.apply import elsewhere
-from registry.patch.apply.manager import FieldManager
-from registry.patch.apply.shapes import ShapeError
+from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.patch.apply import elsewhere
+from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.patch.apply.shapes import ShapeError
 from tests.registry.patch.apply.things import Now, copied, form_of, thing
 
 V1, V2, V3 = "example.com/v1", "example.com/v2", "example.com/v3"

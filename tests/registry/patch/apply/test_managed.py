@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.patch.apply import managed
-from registry.patch.apply.managed import Owned, Owner
+from aio_apiserver.registry.patch.apply import managed
+from aio_apiserver.registry.patch.apply.managed import Owned, Owner
 
 GOOD = {"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:a": {}}}
 

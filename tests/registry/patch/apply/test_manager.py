@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry import schema
-from registry.apps.daemonsets import DAEMONSETS
-from registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
-from registry.empties import Empty
-from registry.errors import ApplyConflict, BadRequest, StatusError
-from registry.generic.field_managers import field_managers
-from registry.patch.apply.last_applied import ANNOTATION
-from registry.patch.apply.manager import FieldManager
-from registry.patch.apply.resets import resets
-from storage.clock import ManualClock
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
+from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
+from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.errors import ApplyConflict, BadRequest, StatusError
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.patch.apply.last_applied import ANNOTATION
+from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.patch.apply.resets import resets
+from aio_apiserver.storage.clock import ManualClock
 from tests.registry.patch.apply.things import (
     API_VERSION,
     NOW,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from registry.patch.apply import admitted, fields, reconcile, scale, times
-from registry.patch.apply.elements import field
-from registry.patch.apply.resets import resets
+from aio_apiserver.registry.patch.apply import admitted, fields, reconcile, scale, times
+from aio_apiserver.registry.patch.apply.elements import field
+from aio_apiserver.registry.patch.apply.resets import resets
 from tests.registry.patch.apply.things import form_of
 
 REPLICAS = (field("spec"), field("replicas"))

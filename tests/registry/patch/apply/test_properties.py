@@ -7,8 +7,8 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.errors import ApplyConflict, StatusError
-from registry.patch.apply import fields
+from aio_apiserver.registry.errors import ApplyConflict, StatusError
+from aio_apiserver.registry.patch.apply import fields
 from tests.registry.patch.apply.things import cases, copied, manager_of, paths, thing
 
 MANY = settings(max_examples=50)

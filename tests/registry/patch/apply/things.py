@@ -5,17 +5,17 @@ from typing import Any
 import orjson
 from hypothesis import strategies as st
 
-from registry import schema
-from registry.kind import Kind
-from registry.names import GroupVersionKind
-from registry.patch.apply import fields
-from registry.patch.apply.fields import Fields
-from registry.patch.apply.forms import CustomForm, Form
-from registry.patch.apply.manager import FieldManager
-from registry.patch.apply.resets import NO_RESETS, Resets
-from registry.patch.apply.shapes import Shapes
-from registry.schema.custom_type import CustomType
-from registry.view import View
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.patch.apply import fields
+from aio_apiserver.registry.patch.apply.fields import Fields
+from aio_apiserver.registry.patch.apply.forms import CustomForm, Form
+from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.patch.apply.resets import NO_RESETS, Resets
+from aio_apiserver.registry.patch.apply.shapes import Shapes
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.view import View
 
 TYPES = schema.builtin()
 METADATA = Shapes().of(TYPES.node("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"))

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from registry import schema
-from registry.schema.custom_type import CustomType
-from registry.schema.errors import DecodeError
-from registry.schema.structural import defaulting, lists, pruning
+from aio_apiserver.registry import schema
+from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.schema.structural import defaulting, lists, pruning
 
 SPEC: dict[str, Any] = {
     "type": "object",

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from registry.schema.validation import formats, values
-from registry.schema.validation.correlation import Correlated
+from aio_apiserver.registry.schema.validation import formats, values
+from aio_apiserver.registry.schema.validation.correlation import Correlated
 
 
 def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
