@@ -11,6 +11,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY storage storage
 COPY registry registry
 COPY apiserver apiserver
+COPY src/aio_apiserver/*.py src/aio_apiserver/py.typed src/aio_apiserver/
 RUN /opt/aio-apiserver/bin/pip install --no-cache-dir . && /opt/aio-apiserver/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim
