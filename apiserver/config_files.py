@@ -7,7 +7,7 @@ import pydantic
 from pydantic.alias_generators import to_camel
 
 from aio_apiserver.registry import durations
-from aio_apiserver.storage import strict_yaml
+from aio_apiserver.storage.encryption import strict_yaml
 
 _GROUP = "apiserver.config.k8s.io"
 

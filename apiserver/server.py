@@ -66,7 +66,7 @@ from aio_apiserver.registry.features.gates import Gates
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 from aio_apiserver.storage.tasks import Tasks
 

@@ -35,7 +35,8 @@ from aio_apiserver.registry.access import token_issuer
 from aio_apiserver.registry.admission import plugins
 from aio_apiserver.registry.enablement import BETA_VERSIONS
 from aio_apiserver.registry.features import gates
-from aio_apiserver.storage import codec, lease_manager
+from aio_apiserver.storage import codec
+from aio_apiserver.storage.store import lease_manager
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
 OIDC_ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")

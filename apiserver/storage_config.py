@@ -6,8 +6,8 @@ Must hold: gRPC is imported only where there are etcd servers.
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.storage import servers_overrides
-from aio_apiserver.storage.factory import EVENTS, StorageConfig
+from aio_apiserver.storage.factory import servers_overrides
+from aio_apiserver.storage.factory.factory import EVENTS, StorageConfig
 
 if TYPE_CHECKING:
     from aio_apiserver.storage.kv.etcd import EtcdConfig

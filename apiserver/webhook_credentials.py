@@ -16,7 +16,7 @@ from typing import Any
 from aiohttp import hdrs
 from msgspec import Struct, field
 
-from aio_apiserver.storage import strict_yaml
+from aio_apiserver.storage.encryption import strict_yaml
 
 PLUGINS = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
 

@@ -24,8 +24,8 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver import bundles, webhook_credentials
 from aio_apiserver.apiserver.webhook_credentials import Credential
-from aio_apiserver.storage import strict_yaml
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption import strict_yaml
 
 logger = logging.getLogger(__name__)
 

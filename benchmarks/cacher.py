@@ -32,10 +32,10 @@ from aio_apiserver.storage.interface import (
     WatchSink,
 )
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.lease_manager import LeaseManager
-from aio_apiserver.storage.records import reader_of
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.records import reader_of
+from aio_apiserver.storage.store.store import Store
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import IDENTITY
 

@@ -23,7 +23,7 @@ from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.rest import Foundation, Request
 from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from benchmarks.figures import MICROSECONDS, PERCENT, Figure, at_most
 from benchmarks.rounds import medians
 

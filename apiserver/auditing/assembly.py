@@ -18,8 +18,8 @@ from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry.audit import lines, policy_files
 from aio_apiserver.registry.audit.policy import Policy
 from aio_apiserver.registry.quoting import quote
-from aio_apiserver.storage import strict_yaml
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption import strict_yaml
 
 logger = logging.getLogger(__name__)
 

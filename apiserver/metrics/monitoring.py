@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.registry.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.storage import measures
-from aio_apiserver.storage.measured_origin import Latencies
+from aio_apiserver.storage.factory.measured_origin import Latencies
 from aio_apiserver.storage.measures import Measures
 
 

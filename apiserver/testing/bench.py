@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.testing.moving import IsIdle, Moving, NotSettled
 from aio_apiserver.apiserver.testing.requests import Requests
 from aio_apiserver.apiserver.testing.rules import Fault, Rule
 from aio_apiserver.apiserver.testing.states import States
-from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 PREFIX = "/testing/"

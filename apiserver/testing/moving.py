@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from aio_apiserver.apiserver.testing.clock import MovableClock
-from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.factory.factory import StorageFactory
 
 _QUIET_TURNS = 12
 """Turns of the event loop without anything new, behind which nobody who has been told of something is still at it."""

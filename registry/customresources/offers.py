@@ -29,8 +29,8 @@ from aio_apiserver.registry.patch.apply.shapes import ShapeError
 from aio_apiserver.registry.rest import Environment, RESTStorage
 from aio_apiserver.registry.schema.custom_type import CustomType
 from aio_apiserver.registry.webhook_calls import CallWebhook
-from aio_apiserver.storage.dry_run import DryRunnableStorage
 from aio_apiserver.storage.errors import Untranslatable
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from aio_apiserver.registry import errors
 from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage import errors as storage_errors
-from aio_apiserver.storage import key_prefixes
+from aio_apiserver.storage.factory import key_prefixes
 
 T = TypeVar("T")
 

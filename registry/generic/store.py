@@ -39,7 +39,7 @@ from aio_apiserver.registry.validation import names
 from aio_apiserver.registry.validation.errors import invalid_of
 from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
 from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.dry_run import DryRunnableStorage
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.testing import golden as golden
+    from aio_apiserver.apiserver.testing import golden
     from aio_apiserver.apiserver.testing.client import Refused as Refused
     from aio_apiserver.apiserver.testing.reviews import Denied as Denied
     from aio_apiserver.apiserver.testing.reviews import Review as Review

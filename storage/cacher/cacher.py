@@ -21,7 +21,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from aio_apiserver.storage import listing
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.fanout import Fanout
@@ -50,6 +49,7 @@ from aio_apiserver.storage.interface import (
     WatchSink,
     accept,
 )
+from aio_apiserver.storage.store import listing
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.tasks import Tasks
 

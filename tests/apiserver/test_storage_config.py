@@ -3,7 +3,7 @@ from typing import Any
 
 from aio_apiserver.apiserver import storage_config
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.storage.factory import EVENTS, StorageConfig
+from aio_apiserver.storage.factory.factory import EVENTS, StorageConfig
 
 
 def config(**values: Any) -> StorageConfig:

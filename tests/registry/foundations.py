@@ -7,7 +7,7 @@ from typing import Any
 from aio_apiserver.registry import schema
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 
 def foundation_on(factory: StorageFactory, *, clock: Clock | None = None, **parts: Any) -> Foundation:

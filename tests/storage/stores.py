@@ -8,8 +8,8 @@ from aio_apiserver.storage.clock import Clock, ManualClock
 from aio_apiserver.storage.codec import MSGPACK, Codec
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult
-from aio_apiserver.storage.lease_manager import LeaseManager
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.store import Store
 from aio_apiserver.storage.transformer import IDENTITY, Transformer
 from tests.storage.steps import WIDGETS
 

@@ -9,7 +9,7 @@ import pytest
 
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.encryption import POLL_SECONDS
+from aio_apiserver.storage.encryption.service import POLL_SECONDS
 from aio_apiserver.storage.errors import (
     DeadlineExceeded,
     Expired,
@@ -18,11 +18,11 @@ from aio_apiserver.storage.errors import (
     PreconditionFailed,
     Unavailable,
 )
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Storage, WatchEvent
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.interface import Event
-from tests.storage import encryption_files as files
+from tests.storage.encryption import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import (

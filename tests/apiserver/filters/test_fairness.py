@@ -19,7 +19,7 @@ from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, MASTERS, User
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.occupancy import InFlight
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.apiserver.serving import Answer, ask, listening
 from tests.registry.fairness.lines import some_turns
 

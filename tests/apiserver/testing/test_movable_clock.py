@@ -8,7 +8,7 @@ from aio_apiserver.apiserver.testing import moving
 from aio_apiserver.apiserver.testing.clock import MovableClock
 from aio_apiserver.apiserver.testing.moving import Moving, NotSettled
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
 
 NOON = 1_900_000_800.0

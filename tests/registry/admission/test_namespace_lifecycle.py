@@ -12,7 +12,7 @@ from aio_apiserver.registry.admission.namespace_lifecycle import IMMORTAL, Names
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.names import GroupResource, GroupVersionKind
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 CREATE = Attributes(
     operation=Operation.CREATE,

@@ -5,7 +5,7 @@ import pytest
 from aio_apiserver.registry.admission import plugins
 from aio_apiserver.registry.config import Config
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.foundations import foundation_on
 
 

@@ -15,7 +15,7 @@ from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig
+from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 from tests.registry.foundations import foundation

@@ -19,7 +19,7 @@ from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.rest import Request
 from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation_on
 

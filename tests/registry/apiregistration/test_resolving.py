@@ -7,7 +7,7 @@ from aio_apiserver.registry.apiregistration.resolving import Address, Resolver, 
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 PORTS = [{"name": "https", "port": 443}]
 

@@ -16,7 +16,7 @@ from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests import golden
 from tests.registry.foundations import foundation_on
 

@@ -14,8 +14,8 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.rest import Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.dry_run import DryRunnableStorage
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -18,7 +18,7 @@ from aio_apiserver.registry.generic.provider import open_store
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.rest import Request, UpdatedObject
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.customresources.definitions import SCHEMA, definition, version

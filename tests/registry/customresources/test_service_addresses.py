@@ -10,7 +10,7 @@ from aio_apiserver.registry.customresources.service_addresses import address_fin
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 CLUSTER = {"type": "ClusterIP", "clusterIP": "10.0.0.7", "ports": [{"port": 443}]}
 

@@ -8,7 +8,7 @@ import pytest
 
 from aio_apiserver.registry.errors import Invalid
 from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.customresources.definitions import definition, version
 from tests.registry.customresources.test_controller import Server, request, serving
 

@@ -11,7 +11,7 @@ from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
 from tests.registry.fairness.lines import some_turns
 

@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.rest import Environment, Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n", manager="client")

@@ -5,7 +5,7 @@ import pytest
 
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.tasks import Tasks

@@ -14,8 +14,8 @@ from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateO
 from aio_apiserver.registry.rest import Request, UpdatedObject
 from aio_apiserver.registry.strategy import Strategy
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.dry_run import DryRunnableStorage
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 WIDGETS = Kind(group="example.com", plural="widgets", kind="Widget")

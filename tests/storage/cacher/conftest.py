@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.store import Store
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse

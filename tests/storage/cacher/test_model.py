@@ -19,7 +19,7 @@ from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, Expired, KeyExists, KeyNotFound, Unavailable
 from aio_apiserver.storage.interface import ListOptions, Storage, TryUpdate, Update
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.store import Store
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled

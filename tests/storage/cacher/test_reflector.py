@@ -10,7 +10,7 @@ from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Closed, Corrupt, Expired, Initializing, Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.store import Store
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, keys, set_spec, while_time_goes_by
 

@@ -10,7 +10,7 @@ from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Expired, Unavailable
 from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.store import Store
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, labelled, set_spec, shapes, with_field
 

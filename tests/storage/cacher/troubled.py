@@ -24,7 +24,7 @@ from aio_apiserver.storage.interface import (
     accept,
 )
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store import Store
+from aio_apiserver.storage.store.store import Store
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 

@@ -22,7 +22,7 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.admission.writes import write
 
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]

@@ -14,7 +14,7 @@ from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.rest import Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.factory import StorageFactory
+from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.registry.defaulted import defaulted

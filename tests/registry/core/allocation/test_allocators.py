@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.registry.errors import AlreadyExists, Invalid, StatusError
 from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.core.allocation.cluster import Cluster
 
 

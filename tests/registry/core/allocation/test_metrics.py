@@ -1,4 +1,4 @@
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.core.allocation.cluster import Cluster
 
 CIDR = ("10.0.0.0/24",)

@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.core.allocation.node_ports import RANGES, DryPorts, NodePorts, PortError, PortSet
 from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 PORTS = range(30000, 30100)
 
