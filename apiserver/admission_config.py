@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.registry.admission import plugins
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.encryption import strict_yaml
 
 _VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1alpha1", "apiserver.k8s.io/v1alpha1")

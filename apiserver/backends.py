@@ -22,9 +22,9 @@ from yarl import URL
 
 from aio_apiserver.apiserver import bundles
 from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.locations import Location
 from aio_apiserver.registry.core.proxies import is_global
-from aio_apiserver.registry.errors import BadRequest
-from aio_apiserver.registry.locations import Location
 
 _STREAM_LIMIT = 64 * 1024
 UNREACHABLE = (OSError, ValueError, OverflowError)

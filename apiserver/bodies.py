@@ -6,7 +6,7 @@ decompressed here; a client that waits for `100 Continue` gets it when its body 
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 
 LIMIT = 3 * 1024 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aio_apiserver.apiserver import command_line, errands, flags, logs, usage
 from aio_apiserver.apiserver.flags import UsageError
 from aio_apiserver.apiserver.unused_flags import UNUSED
-from aio_apiserver.apiserver.version import KUBERNETES_VERSION
+from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
 logger = logging.getLogger(__name__)
 

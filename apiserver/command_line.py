@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 
 from aio_apiserver.apiserver.flags import Flag, Kind, Parsed, UsageError, Value, invalid
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry import durations
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.base.golang.quoting import quote
 
 
 def settings_of(parsed: Parsed) -> Settings:

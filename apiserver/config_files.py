@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 from pydantic.alias_generators import to_camel
 
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.encryption import strict_yaml
 
 _GROUP = "apiserver.config.k8s.io"

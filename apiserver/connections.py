@@ -23,7 +23,7 @@ from aiohttp.web_protocol import RequestPayloadError
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.client_certificates import ClientCertificate, ClientCertificates
 from aio_apiserver.apiserver.request_parser import AnyMethodParser, RequestParser
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ Pure. Must hold: complaints have kube-apiserver's words.
 import re
 from collections.abc import Sequence
 
-from aio_apiserver.registry.features.gates import NEWEST, OLDEST, Version
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.gates import NEWEST, OLDEST, Version
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _COMPONENT = "kube"
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")

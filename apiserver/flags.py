@@ -13,8 +13,8 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.gotext import quoted
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.golang.text import quoted
 
 
 class Kind(Enum):

@@ -10,16 +10,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.urls import Query
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupKind
 from aio_apiserver.registry.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.selectors import fields, labels
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.errors import invalid_of
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.interface import ListOptions, Match, Preconditions, WatchOptions
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 

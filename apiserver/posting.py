@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
 from aio_apiserver.apiserver import bodies, webhook_words
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.webhook_calls import OutOfTime, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 

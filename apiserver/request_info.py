@@ -14,7 +14,7 @@ Must hold: every path has a reading or is Unreadable; the reading is kube-apiser
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.selectors import fields
 from aio_apiserver.storage.selection import Operator
 

@@ -54,6 +54,8 @@ from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.apiregistration.registrations import Registrations
 from aio_apiserver.registry.apiregistration.resolving import Resolver
 from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.base import gates as feature_gates
+from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.customresources.controller import Controller
 from aio_apiserver.registry.customresources.resources import Resources
@@ -61,8 +63,6 @@ from aio_apiserver.registry.customresources.service_addresses import address_fin
 from aio_apiserver.registry.fairness.estimates import Sizes
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.occupancy import InFlight
-from aio_apiserver.registry.features import gates as feature_gates
-from aio_apiserver.registry.features.gates import Gates
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock, SystemClock

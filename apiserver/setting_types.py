@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from aio_apiserver.apiserver import port_range
 from aio_apiserver.apiserver.flags import Kind
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.factory import servers_overrides
 

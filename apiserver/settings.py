@@ -33,8 +33,8 @@ from aio_apiserver.apiserver.setting_types import (
 from aio_apiserver.apiserver.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.registry.access import token_issuer
 from aio_apiserver.registry.admission import plugins
+from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.enablement import BETA_VERSIONS
-from aio_apiserver.registry.features import gates
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.store import lease_manager
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from aio_apiserver.apiserver import issuer_urls
 from aio_apiserver.apiserver.controllers import names as controller_names
 from aio_apiserver.registry.admission import plugins
-from aio_apiserver.registry.features import gates
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base import gates
+from aio_apiserver.registry.base.golang.quoting import quote
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.settings import Settings

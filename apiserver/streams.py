@@ -19,9 +19,9 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.draining import Draining
 from aio_apiserver.apiserver.metrics.requests import WatchRecorder
 from aio_apiserver.apiserver.wires import Wire
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import Operation, status_error
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Encoder, WatchBatch
 from aio_apiserver.storage.tasks import Tasks

@@ -23,7 +23,7 @@ from aio_apiserver.apiserver import bundles, webhook_answers, webhook_files, web
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.posting import Answer, Message, Poster
 from aio_apiserver.apiserver.webhook_credentials import Credential, Credentials
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.webhook_calls import Unusable, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 
 HIDDEN = "***"
 """What is told instead of a secret."""

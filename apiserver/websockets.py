@@ -7,7 +7,7 @@ offered, and it is the one that is used; messages are small, since nobody has mu
 from aiohttp import WSMsgType, hdrs, web
 from multidict import CIMultiDict
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 
 BEARER_PREFIX = "base64url.bearer.authorization.k8s.io."
 """A subprotocol that is a token: browsers cannot send an Authorization header with a WebSocket."""

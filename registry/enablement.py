@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry.gotext import parse_bool
+from aio_apiserver.registry.base.golang.text import parse_bool
 
 BETA_VERSIONS: Mapping[tuple[str, str], Sequence[str]] = {
     ("admissionregistration.k8s.io", "mutatingadmissionpolicies"): ("v1beta1",),

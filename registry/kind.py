@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.names import GroupKind, GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.printing.columns import Columns
 from aio_apiserver.registry.schema.custom_type import CustomType
 from aio_apiserver.registry.strategy import Strategy

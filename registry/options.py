@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry.errors import Invalid
-from aio_apiserver.registry.names import GroupKind
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.errors import invalid_of
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.object_meta import validate_field_manager
+from aio_apiserver.registry.base.errors import Invalid
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.object_meta import validate_field_manager
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object
 

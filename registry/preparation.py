@@ -14,16 +14,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors, objects
-from aio_apiserver.registry.empties import Empties, put_back
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.empties import Empties, put_back
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.base.validation import names, object_meta
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.registry.options import DeleteOptions, check_delete
 from aio_apiserver.registry.rest import Request, timestamp
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import names, object_meta
-from aio_apiserver.registry.validation.errors import invalid_of
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object
 

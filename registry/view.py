@@ -11,8 +11,8 @@ from functools import cached_property
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.kind import Conversion
-from aio_apiserver.registry.names import GroupVersionKind
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 

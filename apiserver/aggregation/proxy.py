@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.handlers import reverse_proxy
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.apiregistration.registrations import Registration
 from aio_apiserver.registry.apiregistration.resolving import Unresolved
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
 
 UNAVAILABLE = "service unavailable\n"
 _DISCOVERY_SECONDS = 5.0

@@ -23,8 +23,8 @@ from aio_apiserver.apiserver.backends import UNREACHABLE, Unreachable, why
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry.apiregistration.registrations import Registration
 from aio_apiserver.registry.apiregistration.resolving import Resolver, Unresolved
-from aio_apiserver.registry.locations import Location, Passage
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Location, Passage
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0

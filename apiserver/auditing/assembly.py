@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.outgoing import Outgoing
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry.audit import lines, policy_files
 from aio_apiserver.registry.audit.policy import Policy
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.encryption import strict_yaml
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
-from aio_apiserver.registry import errors, objects
 from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.rest import Request, UpdatedObject

@@ -6,10 +6,10 @@ from email.utils import format_datetime
 from aio_apiserver.apiserver.controllers.client import key_of
 from aio_apiserver.apiserver.controllers.places import CRON_JOBS, JOBS
 from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
 from aio_apiserver.registry.controllers import cron
 from aio_apiserver.registry.controllers import cron_jobs as rules
 from aio_apiserver.registry.controllers.pods import is_ending
-from aio_apiserver.registry.errors import AlreadyExists, StatusError
 from aio_apiserver.storage.stored_object import Object
 
 

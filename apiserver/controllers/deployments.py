@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.apiserver.controllers.informers import Informer
 from aio_apiserver.apiserver.controllers.places import DEPLOYMENTS, PODS, REPLICA_SETS
 from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers import conditions, rollouts
 from aio_apiserver.registry.controllers import pods as podrules
 from aio_apiserver.registry.controllers.rollout_status import Progress

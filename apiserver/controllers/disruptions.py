@@ -12,10 +12,10 @@ from aio_apiserver.apiserver.controllers.places import (
     REPLICATION_CONTROLLERS,
     STATEFUL_SETS,
 )
+from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.registry.controllers import disruptions, events
 from aio_apiserver.registry.controllers import pods as podrules
 from aio_apiserver.registry.controllers.rollouts import replicas
-from aio_apiserver.registry.validation.label_selectors import selects
 from aio_apiserver.storage.stored_object import Object
 
 _OWNERS = {

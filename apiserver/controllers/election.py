@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from aio_apiserver.apiserver.controllers.client import Client
 from aio_apiserver.apiserver.controllers.places import LEASES
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object

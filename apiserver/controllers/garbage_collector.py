@@ -10,10 +10,10 @@ from aio_apiserver.apiserver.controllers.client import Place, split
 from aio_apiserver.apiserver.controllers.controller import Controller, Desk, NotYet
 from aio_apiserver.apiserver.controllers.informers import Informer
 from aio_apiserver.apiserver.controllers.places import DEFINITIONS
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from aio_apiserver.registry.controllers import ownership
 from aio_apiserver.registry.controllers.ownership import Fate, Graph, Node, Reference
-from aio_apiserver.registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from aio_apiserver.apiserver.controllers.client import Place, key_of
 from aio_apiserver.apiserver.controllers.controller import Controller, NotYet
 from aio_apiserver.apiserver.controllers.places import NAMESPACES, PODS
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers.namespace_conditions import Remains
 from aio_apiserver.registry.core.namespaces import FINALIZER
 from aio_apiserver.storage.stored_object import Object

@@ -12,10 +12,10 @@ from aio_apiserver.apiserver.controllers.client import Place, key_of
 from aio_apiserver.apiserver.controllers.controller import Controller
 from aio_apiserver.apiserver.controllers.informers import Informer
 from aio_apiserver.apiserver.controllers.places import PODS
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.registry.controllers import events
 from aio_apiserver.registry.controllers import pods as podrules
-from aio_apiserver.registry.errors import StatusError
-from aio_apiserver.registry.validation.label_selectors import selects
 from aio_apiserver.storage.stored_object import Object
 
 

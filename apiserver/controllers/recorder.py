@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from aio_apiserver.apiserver.controllers.client import Client
 from aio_apiserver.apiserver.controllers.places import EVENTS
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers import events
 from aio_apiserver.registry.controllers.events import Correlator, Said
 from aio_apiserver.storage.clock import Clock

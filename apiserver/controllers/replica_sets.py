@@ -5,10 +5,10 @@ from typing import Any
 
 from aio_apiserver.apiserver.controllers.places import REPLICA_SETS, REPLICATION_CONTROLLERS
 from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.controllers import pods as podrules
 from aio_apiserver.registry.controllers import replicas
 from aio_apiserver.registry.controllers.rollouts import replicas as wanted_of
-from aio_apiserver.registry.errors import StatusError
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -2,7 +2,7 @@
 
 from aio_apiserver.apiserver.controllers.places import CONTROLLER_REVISIONS
 from aio_apiserver.apiserver.controllers.pod_owners import PodOwner
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers import revisions
 from aio_apiserver.storage.stored_object import Object
 

@@ -2,10 +2,10 @@
 
 from aio_apiserver.apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from aio_apiserver.apiserver.controllers.revision_keeper import RevisionKeeper
+from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
 from aio_apiserver.registry.controllers import pods as podrules
 from aio_apiserver.registry.controllers import stateful_sets as rules
 from aio_apiserver.registry.controllers.stateful_sets import Situation
-from aio_apiserver.registry.errors import AlreadyExists, StatusError
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -16,7 +16,7 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver import bodies, logs, responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _HTML = "text/html; charset=utf-8"
 _PPROF = "/debug/pprof/"

@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, Rem
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
 from aio_apiserver.apiserver.negotiation import Target
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.schema import builtin
 from aio_apiserver.storage.measures import Counter
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
 from aio_apiserver.apiserver.handlers import verbs
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 
 Document = dict[str, Any]
 

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.level import Level
 from aio_apiserver.registry.fairness.queue_set import QueueSet

@@ -18,7 +18,7 @@ from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.draining import Draining
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.kv.interface import Health
 

@@ -9,9 +9,9 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver import negotiation, responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.apiserver.version import KUBERNETES_VERSION
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.features.gates import NEWEST, Version
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.gates import NEWEST, Version
+from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
 PATHS = frozenset({"/version", "/version/"})
 

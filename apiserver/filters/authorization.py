@@ -16,7 +16,7 @@ from aio_apiserver.registry.access import refusals
 from aio_apiserver.registry.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.audit.trail import Trail
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.urls import Query
-from aio_apiserver.registry import durations, errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 

@@ -11,9 +11,9 @@ from aiohttp import web
 
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import Operation, status_error
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage.errors import Unavailable
 
 logger = logging.getLogger(__name__)

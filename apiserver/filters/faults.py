@@ -18,9 +18,9 @@ from aio_apiserver.apiserver.streams import WatchStream
 from aio_apiserver.apiserver.testing import stale, watch_faults
 from aio_apiserver.apiserver.testing.faults import Active, Faults
 from aio_apiserver.apiserver.testing.rules import Fault
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.errors import Details, StatusError
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import Details, StatusError
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.rest import MODIFIED
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import WatchSink

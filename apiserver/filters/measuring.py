@@ -9,7 +9,7 @@ from aiohttp.payload import Payload
 from aio_apiserver.apiserver.answers import Answer
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.metrics.requests import Recorder, RequestMetrics
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
 _UNANSWERED = 0

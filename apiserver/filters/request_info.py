@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver import request_info, responses, urls
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _MOST_KEPT = 1024
 _LONGEST_KEPT = 256

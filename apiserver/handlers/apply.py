@@ -12,8 +12,8 @@ import orjson
 from aio_apiserver.apiserver.handlers.patch_types import Patch
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.serializers import yaml
-from aio_apiserver.registry.empties import Empty
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.patch import documents
 from aio_apiserver.registry.patch.apply import elsewhere
 from aio_apiserver.registry.rest import Updater

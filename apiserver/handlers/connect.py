@@ -13,8 +13,8 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import container_logs, output, reverse_proxy, tunnels
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.locations import Call, Location, Passage
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.locations import Call, Location, Passage
 from aio_apiserver.registry.rest import Connecter
 
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]

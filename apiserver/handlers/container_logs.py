@@ -7,11 +7,11 @@ from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.backends import Backends, Unreachable
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import forwarding, relaying
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.errors import StatusError
-from aio_apiserver.registry.locations import Location
-from aio_apiserver.registry.names import GroupResource
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Location
+from aio_apiserver.registry.base.names import GroupResource
 
 _RESOURCE = GroupResource("", "pods/log")
 _TEXT = "text/plain"

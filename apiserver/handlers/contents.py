@@ -12,8 +12,9 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.serializers import protobuf, yaml
-from aio_apiserver.registry import errors, json_characters, json_errors
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang import json_characters, json_errors
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.schema import Catalog
 from aio_apiserver.registry.schema.leaves import json_type
 

@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import decoding, output, recorded
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import owner_references
+from aio_apiserver.registry.base import owner_references
 from aio_apiserver.registry.options import check_create
 from aio_apiserver.registry.rest import Creater
 

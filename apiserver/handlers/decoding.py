@@ -13,13 +13,13 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import contents
 from aio_apiserver.apiserver.handlers.other_versions import are_one_kind, is_old
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupKind, GroupVersionKind
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.schemes import scheme_of
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
-from aio_apiserver.registry.schemes import scheme_of
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.errors import invalid_of
 from aio_apiserver.storage.aside import aside
 
 _SUMMARY_BYTES = 30

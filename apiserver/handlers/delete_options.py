@@ -11,10 +11,10 @@ from aio_apiserver.apiserver import bodies, parameters
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import contents, recorded
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.options import META_GROUP, DeleteOptions, delete_options_of
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.schema import DecodeError
 
 _OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from aiohttp import hdrs, web
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from aio_apiserver.registry.locations import Location
+from aio_apiserver.registry.base.locations import Location
 
 _OF_CONNECTIONS = frozenset(
     {

@@ -22,7 +22,7 @@ from aio_apiserver.apiserver.handlers.turns import in_turns
 from aio_apiserver.apiserver.negotiation import Format
 from aio_apiserver.apiserver.pieces import JSONList
 from aio_apiserver.apiserver.serializers import protobuf, yaml
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.schema import Catalog
 from aio_apiserver.storage.interface import ListResult
 from aio_apiserver.storage.stored_object import Object, StoredObject

@@ -16,8 +16,10 @@ from aio_apiserver.apiserver.handlers.apply import AppliedConfiguration
 from aio_apiserver.apiserver.handlers.patch_types import Patch, Transform, patch_type
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import errors, json_characters, preparation
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry import preparation
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang import json_characters
 from aio_apiserver.registry.options import PatchOptions, UpdateOptions, check_patch
 from aio_apiserver.registry.rest import Request, UpdatedObject, Updater
 from aio_apiserver.storage.aside import aside

@@ -15,12 +15,13 @@ from msgspec import Struct
 from aio_apiserver.apiserver.handlers import patched_objects
 from aio_apiserver.apiserver.handlers.patched_objects import Report
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import errors, json_errors
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.patch import documents, json_patch, merge, strategic, texts
 from aio_apiserver.registry.schema import Decoded, strict
-from aio_apiserver.registry.schema.errors import TOO_DEEP
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding patch: "

@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.handlers import contents, decoding
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import gotext
-from aio_apiserver.registry.errors import Invalid, StatusError
-from aio_apiserver.registry.names import GroupKind, GroupVersionKind
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.errors import Invalid, StatusError
+from aio_apiserver.registry.base.golang import text as gotext
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.schema import Decoded, DecodeError, UnknownKind
 from aio_apiserver.registry.schema.leaves import json_type
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.errors import invalid_of
 from aio_apiserver.storage.stored_object import Object
 
 _NO_TYPE = "couldn't get version/kind; json parse error: "

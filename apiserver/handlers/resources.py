@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.handlers.patch_types import patch_type
 from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.request_info import RequestInfo
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.kind import Kind
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]

@@ -13,8 +13,8 @@ from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.backends import Servers, Unreachable
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import forwarding, relaying, tunnels
-from aio_apiserver.registry.errors import ServiceUnavailable
-from aio_apiserver.registry.locations import Location
+from aio_apiserver.registry.base.errors import ServiceUnavailable
+from aio_apiserver.registry.base.locations import Location
 
 _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _CHUNK = 64 * 1024

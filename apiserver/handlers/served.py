@@ -13,11 +13,11 @@ from msgspec import Struct
 from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.handlers import verbs
 from aio_apiserver.apiserver.serializers import protobuf
+from aio_apiserver.registry.base.names import GroupKind, GroupResource
 from aio_apiserver.registry.customresources import versions
 from aio_apiserver.registry.customresources.definition import Definition
 from aio_apiserver.registry.customresources.offers import Offer
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupKind, GroupResource
 from aio_apiserver.registry.printing.columns import Columns
 from aio_apiserver.registry.printing.printers import columns_of
 from aio_apiserver.registry.rest import RESTStorage

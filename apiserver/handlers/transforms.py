@@ -12,10 +12,10 @@ from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.turns import in_turns
 from aio_apiserver.apiserver.negotiation import Format
 from aio_apiserver.apiserver.urls import Query
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.printing import tables
-from aio_apiserver.registry.validation import field
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"

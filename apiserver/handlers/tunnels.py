@@ -13,9 +13,9 @@ from multidict import CIMultiDict
 from aio_apiserver.apiserver.backends import Servers, Unreachable
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import forwarding
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.errors import StatusError
-from aio_apiserver.registry.locations import Location
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.locations import Location
 from aio_apiserver.storage.tasks import Tasks
 
 _CHUNK = 64 * 1024

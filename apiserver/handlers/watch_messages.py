@@ -8,7 +8,7 @@ import orjson
 from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.schema import Catalog, builtin
 
 _TYPE, _OBJECT = 1, 2

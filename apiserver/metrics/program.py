@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from aio_apiserver.apiserver.endpoints import version
-from aio_apiserver.registry.features.gates import Gates, Version
+from aio_apiserver.registry.base.gates import Gates, Version
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import AnyFamily, Stability
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.serializers import protobuf, yaml

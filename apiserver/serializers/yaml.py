@@ -16,7 +16,7 @@ import yaml
 from msgspec import Struct
 
 from aio_apiserver.apiserver.serializers import yaml_json, yaml_limits, yaml_scalars
-from aio_apiserver.registry import gotext
+from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.schema import yaml_keys
 from aio_apiserver.registry.schema.ordering import as_printed
 

@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.testing import found
 from aio_apiserver.apiserver.testing.found import Found
 from aio_apiserver.apiserver.testing.seen import Seen
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
 _KEPT = 10_000

@@ -14,7 +14,7 @@ from typing import Any
 
 from aio_apiserver.apiserver.testing.clock import MovableClock
 from aio_apiserver.apiserver.testing.moving import Moving
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
 
 Duration = float | str | timedelta
 """Seconds; Go's words for them: `90s`, `1h30m`; a timedelta."""

@@ -13,7 +13,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.interface import ListOptions, Match
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 

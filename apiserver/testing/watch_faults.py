@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.streams import WatchStream
 from aio_apiserver.apiserver.testing.faults import Active, Faults
 from aio_apiserver.apiserver.testing.rules import Fault
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.generic import interpret
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.kind import Kind

@@ -24,9 +24,9 @@ from aio_apiserver.registry.access.users import (
     service_account_groups,
     split_service_account,
 )
-from aio_apiserver.registry.errors import Forbidden
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation.domains import validate_prefixed_path
+from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
 
 _GROUP = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"

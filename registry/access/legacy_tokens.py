@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from aio_apiserver.registry import errors, objects
 from aio_apiserver.registry.access import jwts
 from aio_apiserver.registry.access.alive import Alive
 from aio_apiserver.registry.access.authentication import Authenticated, BadToken
@@ -24,10 +23,11 @@ from aio_apiserver.registry.access.users import (
     service_account_name,
     split_service_account,
 )
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.core.secrets import SECRETS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.gotext import quoted
 from aio_apiserver.registry.rest import StorageFor
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError

@@ -20,12 +20,12 @@ from aio_apiserver.registry.access.node_graph import (
 )
 from aio_apiserver.registry.access.node_rules import BY_RESOURCE, RULES, no
 from aio_apiserver.registry.access.users import NODES, UserInfo
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
 from aio_apiserver.registry.rest import StorageFor
 from aio_apiserver.registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.admission.pods import containers_with_paths
 from aio_apiserver.registry.admission.secret_references import secret_names
+from aio_apiserver.registry.base import objects
 from aio_apiserver.storage.stored_object import Object
 
 _MIRROR = "kubernetes.io/config.mirror"

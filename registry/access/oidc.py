@@ -15,8 +15,8 @@ from aio_apiserver.registry.access import jwts
 from aio_apiserver.registry.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.access.service_account_claims import CREDENTIAL_ID
 from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.gotext import quoted
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.storage.clock import Clock
 
 Fetch = Callable[[str], Awaitable[bytes]]

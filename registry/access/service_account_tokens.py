@@ -6,7 +6,6 @@ Must hold: a token of another issuer is somebody else's; a signature is verified
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access import jwts
 from aio_apiserver.registry.access.alive import Alive, Life
 from aio_apiserver.registry.access.authentication import Authenticated, BadToken
@@ -20,13 +19,14 @@ from aio_apiserver.registry.access.service_account_claims import (
 )
 from aio_apiserver.registry.access.signing_keys import SigningKeys
 from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.core.nodes import NODES
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.secrets import SECRETS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
-from aio_apiserver.registry.gotext import quoted
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.storage.clock import Clock
 
 _MOST_REMEMBERED = 4096

@@ -7,9 +7,9 @@ kept, so that who has just made it can use it.
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

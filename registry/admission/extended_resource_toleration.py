@@ -2,7 +2,7 @@
 
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import is_pod
-from aio_apiserver.registry.validation import resource_names
+from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.admission.forms import Form
 from aio_apiserver.registry.audit.annotations import Annotate, unnoted
-from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -3,9 +3,10 @@
 Must hold: a dry run makes nothing.
 """
 
-from aio_apiserver.registry import errors, preparation
+from aio_apiserver.registry import preparation
 from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.generic.interpret import Operation as Writing
 from aio_apiserver.registry.generic.interpret import interpreted

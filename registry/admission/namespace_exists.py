@@ -2,8 +2,8 @@
 
 from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.errors import NotFound
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.errors import NotFound
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.interface import Storage
 
 NAMESPACES = GroupResource("", "namespaces")

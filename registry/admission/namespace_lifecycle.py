@@ -4,15 +4,15 @@ Must hold: "there is no such namespace" and "it is ending" are said of the newes
 common answer (it is there and active) costs no more than a look into the cache.
 """
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.errors import Cause
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import Cause
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
-from aio_apiserver.registry.names import GroupResource
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import names
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import StoredObject

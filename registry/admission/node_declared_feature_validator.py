@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
 
 Spec = Mapping[str, Any]
 

@@ -13,10 +13,10 @@ from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.kind_mapping import KindMapping, Mapped
 from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
-from aio_apiserver.registry.errors import Forbidden
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.stored_object import Object
 

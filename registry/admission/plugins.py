@@ -48,6 +48,7 @@ from aio_apiserver.registry.admission.storage_object_in_use_protection import St
 from aio_apiserver.registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.core.limitranges import LIMITRANGES
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.core.nodes import NODES
@@ -56,7 +57,6 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.networking.ingressclasses import INGRESSCLASSES
 from aio_apiserver.registry.node.runtimeclasses import RUNTIMECLASSES
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.registry.scheduling.priorityclasses import PRIORITYCLASSES
 from aio_apiserver.registry.storageclasses.storageclasses import STORAGECLASSES

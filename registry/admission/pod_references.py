@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.admission.pods import containers_with_paths
 from aio_apiserver.registry.admission.secret_references import secret_names
+from aio_apiserver.registry.base import objects
 
 _VOLUMES = {
     "configMap": "configmaps (via configmap volumes)",

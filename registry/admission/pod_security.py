@@ -9,26 +9,26 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aio_apiserver.registry import errors, objects
 from aio_apiserver.registry.access.authorizer import joined
 from aio_apiserver.registry.admission import pod_security_configuration
 from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pod_security_configuration import Configuration
 from aio_apiserver.registry.admission.pods import PODS
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupResource
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.core.pods import PODS as POD_KIND
-from aio_apiserver.registry.deferred import Deferred
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.names import GroupKind, GroupResource
 from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import Foundation
-from aio_apiserver.registry.validation.errors import invalid_of
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.admission.interface import Attributes
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.names import GroupResource
 
 PODS = GroupResource("", "pods")
 

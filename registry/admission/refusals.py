@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aio_apiserver.registry.admission.interface import Attributes
-from aio_apiserver.registry.errors import Cause, Forbidden
+from aio_apiserver.registry.base.errors import Cause, Forbidden
 
 
 def forbidden(attributes: Attributes, why: str, *, causes: Sequence[Cause] = ()) -> Forbidden:

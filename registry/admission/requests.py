@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 
 from aio_apiserver.registry.admission.forms import Form
 from aio_apiserver.registry.admission.interface import Attributes, Operation
-from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.options import META_GROUP, DeleteOptions
 from aio_apiserver.storage.stored_object import Object
 

@@ -7,17 +7,17 @@ none. What is charged stays so when the write fails later: as everywhere, a cont
 
 from collections.abc import Mapping, Sequence
 
-from aio_apiserver.registry import errors, objects
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.admission.matching import REVIEWS
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.registry.patch.apply.manager import FieldManager
 from aio_apiserver.registry.quota import amounts, charging, limited
 from aio_apiserver.registry.quota.amounts import Amounts

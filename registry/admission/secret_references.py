@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.admission.pods import containers_with_paths
+from aio_apiserver.registry.base import objects
 
 _IN_VOLUMES = (
     "azureFile.secretName",

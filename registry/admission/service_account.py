@@ -14,8 +14,8 @@ from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.admission.secret_references import secret_names
-from aio_apiserver.registry.names import GroupResource
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.names import GroupResource
 
 _FINALIZERS: Mapping[GroupResource, str] = {
     GroupResource("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",

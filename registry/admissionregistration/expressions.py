@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aio_apiserver.registry.deferred import Deferred
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.cel import admission, types

@@ -1,6 +1,6 @@
 """Names of configurations: those with a certain end are kept for configurations from files. Pure."""
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.stored_object import Object
 
 _RESERVED = ".static.k8s.io"

@@ -3,19 +3,20 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry import errors, gotext, objects
 from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.golang import text
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.rest import Environment, Request
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 
@@ -121,5 +122,5 @@ async def _may(authorizer: Authorizer, asked: Attributes) -> bool:
 
 def _shown(user: UserInfo) -> str:
     """A user as Go prints its struct."""
-    parts = (user.name, user.uid, gotext.value_text(list(user.groups)), gotext.value_text(dict(user.extra)))
+    parts = (user.name, user.uid, text.value_text(list(user.groups)), text.value_text(dict(user.extra)))
     return f"&{{{' '.join(parts)}}}"

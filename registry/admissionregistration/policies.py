@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.admissionregistration import expressions, rules
 from aio_apiserver.registry.admissionregistration.webhooks import FAILURE_POLICIES, MATCH_POLICIES, SELECTORS
+from aio_apiserver.registry.base.validation import domains, field, label_selectors, values
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
 from aio_apiserver.registry.cel.names import is_identifier
-from aio_apiserver.registry.validation import domains, field, label_selectors, values
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.cel.admission import Composition

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.validation import domains, field
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.values import lone_wildcard
+from aio_apiserver.registry.base.validation import domains, field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.values import lone_wildcard
 
 Rule = Mapping[str, Any]
 

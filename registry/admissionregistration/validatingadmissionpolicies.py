@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.admissionregistration import expressions, policies
 from aio_apiserver.registry.admissionregistration.policy_strategies import PolicyStrategy
-from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import conditions, field, internal, names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import conditions, field, internal, names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

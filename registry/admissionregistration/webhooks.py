@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from aio_apiserver.registry.admissionregistration import expressions, rules
 from aio_apiserver.registry.admissionregistration.names import warn_of_reserved_name
+from aio_apiserver.registry.base.validation import domains, field, label_selectors, urls
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1035_LABEL
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import domains, field, label_selectors, urls
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1035_LABEL
 from aio_apiserver.storage.stored_object import Object
 
 FAILURE_POLICIES = ("Fail", "Ignore")

@@ -4,14 +4,14 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import domains, field, names, ports
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import timestamp
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import domains, field, names, ports
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
 from aio_apiserver.storage.stored_object import Object
 
 _PORT = 443

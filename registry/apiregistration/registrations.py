@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from aio_apiserver.registry import conditions
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.generic.following import Following, Watched
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object, StoredObject

@@ -8,11 +8,11 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import StorageFor
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import ListOptions

@@ -1,12 +1,19 @@
 """Daemon sets: a pod on every node. An annotation counts the changes of their template; clients cannot set it back."""
 
-from aio_apiserver.registry import gonumbers
+from aio_apiserver.registry.base.golang import numbers
+from aio_apiserver.registry.base.validation import (
+    field,
+    int_or_percent,
+    internal,
+    label_selectors,
+    status_counts,
+    values,
+)
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, pod_warnings, replicated
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import field, int_or_percent, internal, label_selectors, status_counts, values
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
@@ -123,7 +130,7 @@ class DaemonSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 def _template_generation(obj: Object) -> int:
     """The count of an object; 0 when it has none. Raises DecodeError."""
     text = (obj["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION)
-    return 0 if text is None else gonumbers.parse_int(text)
+    return 0 if text is None else numbers.parse_int(text)
 
 
 def _count(obj: Object, generation: int) -> None:

@@ -1,13 +1,13 @@
 """Deployments: pods that are replaced step by step."""
 
-from aio_apiserver.registry import gonumbers
+from aio_apiserver.registry.base.golang import numbers
+from aio_apiserver.registry.base.validation import field, int_or_percent, internal, status_counts, values
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, replicated
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.kind import Kind, Scale
 from aio_apiserver.registry.schema import DecodeError
 from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import field, int_or_percent, internal, status_counts, values
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
@@ -73,7 +73,7 @@ def _settle_rollback(obj: Object) -> None:
     text = annotations.get(_ROLLBACK)
     if text:
         try:
-            annotations[_ROLLBACK] = str(gonumbers.parse_int(text))
+            annotations[_ROLLBACK] = str(numbers.parse_int(text))
         except DecodeError as exc:
             raise DecodeError(f"failed to parse annotation[{_ROLLBACK}]={text} as int64: {exc.message}") from exc
     elif text is not None:

@@ -1,11 +1,11 @@
 """Replica sets: so many pods of a template."""
 
+from aio_apiserver.registry.base.validation import values
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, replicated
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.kind import Kind, Scale
 from aio_apiserver.registry.strategy import StrategyContext
-from aio_apiserver.registry.validation import values
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -3,11 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
-from aio_apiserver.registry.core import replicated
-from aio_apiserver.registry.core.pods_validation import allowances, annotations, claims, templates
-from aio_apiserver.registry.strategy import StrategyContext
-from aio_apiserver.registry.validation import (
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import (
     field,
     int_or_percent,
     internal,
@@ -16,7 +13,10 @@ from aio_apiserver.registry.validation import (
     object_meta,
     values,
 )
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.core import replicated
+from aio_apiserver.registry.core.pods_validation import allowances, annotations, claims, templates
+from aio_apiserver.registry.strategy import StrategyContext
 
 _ONLY_STEPWISE = "only allowed for updateStrategy 'RollingUpdate'"
 _RETENTIONS = ("Retain", "Delete")

@@ -1,13 +1,13 @@
 """Stateful sets: pods with names and volumes of their own."""
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.apps import statefulset_validation
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import field, names, resource_names, status_counts
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, pod_warnings, replicated
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.kind import Kind, Scale
 from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import field, names, resource_names, status_counts
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from aio_apiserver.registry.audit.trail import Event
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 
 
 def in_json(event: Event) -> bytes:

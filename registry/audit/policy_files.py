@@ -9,8 +9,8 @@ from typing import Any
 from aio_apiserver.registry.access.authorizer import joined
 from aio_apiserver.registry.audit.levels import LEVELS, STAGES, Level
 from aio_apiserver.registry.audit.policy import GroupResources, Policy, Recording, Rule
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 
 Written = Mapping[str, Any]
 

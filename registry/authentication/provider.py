@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 from functools import partial
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access.authentication import BadToken, Tokens
 from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
 from aio_apiserver.registry.generic.store import Store

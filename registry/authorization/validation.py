@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry.validation import field, label_selectors
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.internal import form
-from aio_apiserver.registry.validation.names import check_qualified_name
+from aio_apiserver.registry.base.validation import field, label_selectors
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.internal import form
+from aio_apiserver.registry.base.validation.names import check_qualified_name
 from aio_apiserver.storage.stored_object import Object
 
 _BOTH = "cannot be specified in combination with resourceAttributes"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.validation import domains, field, resource_names
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1123_LABEL
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import domains, field, resource_names
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
 
 Part = Mapping[str, Any]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.registry.schema import quantity
+from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.storage.stored_object import Object
 
 _SOURCES = ("object", "pods", "resource", "containerResource", "external")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 _MAX_INT = 2**63 - 1

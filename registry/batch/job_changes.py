@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.conditions import is_true
+from aio_apiserver.registry.base.conditions import is_true
 
 Job = Mapping[str, Any]
 

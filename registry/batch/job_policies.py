@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.text import quoted
+from aio_apiserver.registry.base.validation import field, internal, names, values
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.batch import indexes
-from aio_apiserver.registry.gotext import quoted
-from aio_apiserver.registry.validation import field, internal, names, values
-from aio_apiserver.registry.validation.field import ErrorType, FieldError
 
 Spec = Mapping[str, Any]
 

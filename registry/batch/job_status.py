@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.conditions import is_false, is_true
+from aio_apiserver.registry.base.validation import field, internal, values
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.base.validation.object_meta import IMMUTABLE
 from aio_apiserver.registry.batch import indexes, job_validation
 from aio_apiserver.registry.batch.job_changes import Change, Job, State
-from aio_apiserver.registry.conditions import is_false, is_true
-from aio_apiserver.registry.validation import field, internal, values
-from aio_apiserver.registry.validation.field import ErrorType, FieldError
-from aio_apiserver.registry.validation.object_meta import IMMUTABLE
 
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 _TERMINAL = ("Failed", "Complete", "FailureTarget")

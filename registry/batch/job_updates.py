@@ -6,11 +6,11 @@ Pure. Must hold: both specs are in canonical form.
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.conditions import is_true
+from aio_apiserver.registry.base.validation import field, internal
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.object_meta import IMMUTABLE
 from aio_apiserver.registry.batch import job_validation
-from aio_apiserver.registry.conditions import is_true
-from aio_apiserver.registry.validation import field, internal
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.object_meta import IMMUTABLE
 
 Job = Mapping[str, Any]
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field, label_selectors, names, values
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.batch import job_policies
 from aio_apiserver.registry.core import replicated
 from aio_apiserver.registry.core.pods_validation import templates
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.strategy import StrategyContext
-from aio_apiserver.registry.validation import field, label_selectors, names, values
-from aio_apiserver.registry.validation.field import FieldError
 
 Spec = Mapping[str, Any]
 

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.fields import count
+from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, pod_warnings
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
-from aio_apiserver.registry.deferred import Deferred
-from aio_apiserver.registry.fields import count
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.options import DeleteOptions
 from aio_apiserver.registry.strategy import GarbageCollection, StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import field, internal, label_selectors, names, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

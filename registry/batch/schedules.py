@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.batch import time_zones
-from aio_apiserver.registry.quoting import quote
 
 _MAX_INT = 2**63 - 1
 _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)

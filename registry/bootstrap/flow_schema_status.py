@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.bootstrap import conditions
 from aio_apiserver.registry.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
 from aio_apiserver.registry.bootstrap.own_client import OwnClient

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 
 from msgspec import Struct
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update

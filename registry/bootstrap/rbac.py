@@ -16,8 +16,8 @@ import msgspec
 import orjson
 from msgspec import Raw
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.access.rbac_rules import compiled
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.rbac import coverage
 from aio_apiserver.registry.rbac.validation import GROUP, default_binding

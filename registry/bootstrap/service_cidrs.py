@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
+from aio_apiserver.registry.base.conditions import find
 from aio_apiserver.registry.bootstrap import conditions
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
-from aio_apiserver.registry.conditions import find
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 from aio_apiserver.registry.apiregistration.registrations import Registrations
 from aio_apiserver.registry.assembly import Groups
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.bootstrap import (
     api_service_status,
     api_services,
@@ -27,7 +28,6 @@ from aio_apiserver.registry.bootstrap import (
 from aio_apiserver.registry.bootstrap.kubernetes_service import Advertised, KubernetesService
 from aio_apiserver.registry.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.core.allocation import repair
-from aio_apiserver.registry.errors import StatusError
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.rest import Foundation

@@ -7,8 +7,8 @@ words, what has it not is refused with the operator's name. Functions are told w
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.text import value_text
 from aio_apiserver.registry.cel.values import EvaluationError, kind_of
-from aio_apiserver.registry.gotext import value_text
 
 _TIMES = frozenset({"google.protobuf.Timestamp", "google.protobuf.Duration"})
 _NUMBERS = frozenset({"int", "uint", "double"})

@@ -7,6 +7,7 @@ CostExceeded, whatever the variables are; a program keeps nothing between evalua
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.text import value_text
 from aio_apiserver.registry.cel import costs, overloads
 from aio_apiserver.registry.cel.checker import OPTIONAL_SELECT, Checked
 from aio_apiserver.registry.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
@@ -25,7 +26,6 @@ from aio_apiserver.registry.cel.syntax import (
     Select,
 )
 from aio_apiserver.registry.cel.values import EvaluationError, TypeName, UInt, kind_of
-from aio_apiserver.registry.gotext import value_text
 
 _OPTIONAL_INDEX = "_[?_]"
 """It finds nothing in what has no elements."""

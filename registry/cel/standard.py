@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.text import float_text, value_text
 from aio_apiserver.registry.cel import overloads, times
 from aio_apiserver.registry.cel.declarations import STANDARD
 from aio_apiserver.registry.cel.types import Kind, Overload
@@ -29,7 +30,6 @@ from aio_apiserver.registry.cel.values import (
     equal,
     kind_of,
 )
-from aio_apiserver.registry.gotext import float_text, value_text
 from aio_apiserver.registry.schema.validation import patterns
 
 Implementations = Mapping[str, Callable[..., Any]]

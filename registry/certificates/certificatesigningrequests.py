@@ -1,14 +1,14 @@
 """Certificate signing requests: somebody asks for a certificate, somebody approves, a signer signs."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.certificates import request_validation
 from aio_apiserver.registry.certificates.request_validation import APPROVED, CONDITIONS, DENIED, conditions_of
-from aio_apiserver.registry.fields import text
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.rest import timestamp
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -4,12 +4,13 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry import objects
-from aio_apiserver.registry.certificates import pem, signers
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import pem
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.certificates import signers
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.registry.conditions import find, is_true
+from aio_apiserver.registry.base.conditions import find, is_true
 from aio_apiserver.storage.stored_object import Object
 
 __all__ = ["find", "is_true", "put", "remove"]

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
 
 _DESCRIPTORS = {
     "@yearly": "0 0 1 1 *",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.controllers import conditions, pods
 from aio_apiserver.registry.controllers.rollouts import scaled
 from aio_apiserver.registry.core.pod_conditions import is_ready

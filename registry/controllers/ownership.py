@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from aio_apiserver.storage.stored_object import Object
 
 Reference = Mapping[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry import durations
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
 

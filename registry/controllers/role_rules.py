@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.registry.validation.label_selectors import selects
+from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.storage.stored_object import Object
 
 

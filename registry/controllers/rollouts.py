@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.storage.stored_object import Object
 
 HASH = "pod-template-hash"

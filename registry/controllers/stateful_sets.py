@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.controllers import pods, revisions
 from aio_apiserver.registry.controllers.rollouts import replicas, scaled
 from aio_apiserver.registry.core.pod_conditions import is_ready

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _STRATEGIES = ("OldestEmulationVersion",)

@@ -2,18 +2,19 @@
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors, preparation, rest
+from aio_apiserver.registry import preparation, rest
 from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_conditions
-from aio_apiserver.registry.errors import StatusError
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import Request
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -1,10 +1,10 @@
 """Config maps: text and bytes by key."""
 
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import data
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

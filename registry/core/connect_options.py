@@ -7,13 +7,13 @@ conversions; whatever is there and is not "false" or "0" is true.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.errors import BadRequest
-from aio_apiserver.registry.locations import Query
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Query
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.schema import times
-from aio_apiserver.registry.schema.errors import DecodeError
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _INT64 = range(-(2**63), 2**63)

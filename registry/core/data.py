@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import CONFIG_KEY
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import CONFIG_KEY
 from aio_apiserver.storage.stored_object import Object
 
 LIMIT = 1024 * 1024

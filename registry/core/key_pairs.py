@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.registry.certificates import pem
+from aio_apiserver.registry.base.golang import pem
 
 _CERTIFICATE = "CERTIFICATE"
 _KEY = "PRIVATE KEY"

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.core.nodes import NODES
-from aio_apiserver.registry.errors import StatusError
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.registry.rest import Environment
 from aio_apiserver.storage.stored_object import Object
 

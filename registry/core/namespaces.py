@@ -4,12 +4,12 @@ The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize c
 is in namespaces_deletion.py.
 """
 
-from aio_apiserver.registry import objects
-from aio_apiserver.registry.fields import text
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.validation import field, names, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import ALL_VERBS, Kind
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, names, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 NAME_LABEL = "kubernetes.io/metadata.name"

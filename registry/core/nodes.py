@@ -6,14 +6,14 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import json_errors
-from aio_apiserver.registry.fields import flag
+from aio_apiserver.registry.base.fields import flag
+from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import addresses, field, internal, names, resource_names, taints
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import CONFIG_KEY
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import addresses, field, internal, names, resource_names, taints
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import CONFIG_KEY
 from aio_apiserver.storage.stored_object import Object
 
 _TAINTS_ANNOTATION = "scheduler.alpha.kubernetes.io/taints"

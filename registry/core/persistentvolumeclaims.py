@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import differences, field, internal, names, object_meta, resource_names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import volume_specs
 from aio_apiserver.registry.core.pods_validation import claims
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.schema import quantity
 from aio_apiserver.registry.storageclasses.storageclasses import CLASS_ANNOTATION
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import differences, field, internal, names, object_meta, resource_names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 BOUND = "Bound"

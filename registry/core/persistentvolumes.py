@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import differences, field, internal, node_labels, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import volume_specs
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.rest import timestamp
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import differences, field, internal, node_labels, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options"

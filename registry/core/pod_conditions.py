@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry import conditions
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -7,8 +7,8 @@ restarts (a sidecar) runs beside all that come after it.
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.schema.quantity import Format, Quantity
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.golang.quantity import Format, Quantity
 from aio_apiserver.storage.stored_object import Object
 
 _NANO = -9

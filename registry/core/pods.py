@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import first_of, flag, nothing, text
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import app_armor, pod_resources, pod_spec, pod_warnings
 from aio_apiserver.registry.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.core.pods_validation import allowances, options, pod, updates
-from aio_apiserver.registry.fields import first_of, flag, nothing, text
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.options import DeleteOptions
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _TERMINAL_PHASES = frozenset({"Failed", "Succeeded"})

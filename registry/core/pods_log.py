@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
+from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.core import connect_options, connections
 from aio_apiserver.registry.core.connections import Connection
 from aio_apiserver.registry.core.kubelets import Kubelets
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.locations import Call, Location, Passage
-from aio_apiserver.registry.names import GroupKind
 from aio_apiserver.registry.rest import Environment, Request
-from aio_apiserver.registry.validation.errors import invalid_of
 from aio_apiserver.storage.stored_object import Object
 
 _OPTIONS = "PodLogOptions"

@@ -9,19 +9,19 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.errors import ServiceUnavailable
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.core.connections import ALL, Connection
 from aio_apiserver.registry.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.core.kubelets import Kubelets
 from aio_apiserver.registry.core.pods import PODS
-from aio_apiserver.registry.errors import ServiceUnavailable
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.locations import Call, Location, Passage
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import Environment, Request
-from aio_apiserver.registry.validation import addresses
 from aio_apiserver.storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")

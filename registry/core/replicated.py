@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import field, internal, label_selectors, object_meta, status_counts, values
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_warnings
 from aio_apiserver.registry.core.pods_validation import templates
 from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import field, internal, label_selectors, object_meta, status_counts, values
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _MISMATCH = "`selector` does not match template `labels`"

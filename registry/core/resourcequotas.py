@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import field, internal, object_meta, resource_names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.schema import quantity
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, internal, object_meta, resource_names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 TERMINATING, NOT_TERMINATING = "Terminating", "NotTerminating"

@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from aio_apiserver.registry import json_errors, objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.validation import field, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import data, key_pairs
-from aio_apiserver.registry.fields import text
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.schema.leaves import json_type
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 OPAQUE = "Opaque"

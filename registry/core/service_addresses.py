@@ -6,10 +6,10 @@ Pure. `clusterIP` repeats the first of `clusterIPs`; ExternalName services have 
 from collections.abc import Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.validation import addresses, field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import service_types
 from aio_apiserver.registry.core.service_types import IPV4, IPV6, SINGLE_STACK, Spec
-from aio_apiserver.registry.validation import addresses, field
-from aio_apiserver.registry.validation.field import FieldError
 
 _IPS, _FAMILIES, _POLICY = "spec.clusterIPs", "spec.ipFamilies", "spec.ipFamilyPolicy"
 _ONCE = "may not change once set"

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Mapping
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.core.allocation.allocators import Allocators
 from aio_apiserver.registry.core.allocation.cluster_ips import ClusterIPs, family_of
 from aio_apiserver.registry.core.allocation.node_ports import RANGES, NodePorts

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import addresses, field, internal, names, object_meta, ports, values
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import service_addresses, service_types
 from aio_apiserver.registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, Spec
-from aio_apiserver.registry.validation import addresses, field, internal, names, object_meta, ports, values
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"

@@ -1,11 +1,11 @@
 """What clients should hear of a service that is accepted: what it says and does not mean, and odd spellings. Pure."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.core import service_types
 from aio_apiserver.registry.core.service_types import CLUSTER_IP, EXTERNAL_NAME, Spec
 from aio_apiserver.registry.core.service_validation import PREFER_CLOSE, TOPOLOGY_HINTS, TOPOLOGY_MODE
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import addresses
 from aio_apiserver.storage.stored_object import Object
 
 

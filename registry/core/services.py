@@ -3,14 +3,14 @@
 Addresses and node ports come from registry/core/allocation: what is here is pure.
 """
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import service_changes, service_types, service_validation, service_warnings
 from aio_apiserver.registry.core.service_types import CLUSTER_IP, LOAD_BALANCER
-from aio_apiserver.registry.fields import text
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _AFFINITY_SECONDS = 10800

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import json_errors
+from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.schema.leaves import json_type
 
 _MEMBERS: Mapping[str, tuple[str, str, type]] = {

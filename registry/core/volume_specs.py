@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import counted_amounts, field, internal, names
 from aio_apiserver.registry.core.pods_validation import affinity, options, rules, volume_sources
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.validation import counted_amounts, field, internal, names
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ALONE = "ReadWriteOncePod"

@@ -2,9 +2,9 @@
 
 from urllib.parse import urlsplit
 
-from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.base.conditions import Condition
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.customresources import conditions
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.storage.stored_object import Object
 
 ANNOTATION = "api-approved.kubernetes.io"

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.admission.interface import Chain
-from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.customresources import conditions
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.customresources.definition import CLEANUP, Definition

@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import gotext
+from aio_apiserver.registry.base.golang import text
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.customresources import json_paths
 from aio_apiserver.registry.customresources.definition import Version
 from aio_apiserver.registry.printing import ages
 from aio_apiserver.registry.printing.columns import NAME, Column, Columns, table_of
-from aio_apiserver.registry.schema.errors import DecodeError
 from aio_apiserver.registry.schema.times import time
 from aio_apiserver.storage.stored_object import Object
 
@@ -95,7 +95,7 @@ def _text(value: Any) -> str:
         return "<no value>"
     if isinstance(value, dict | list):
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode().translate(_HTML)
-    return gotext.value_text(value)
+    return text.value_text(value)
 
 
 def _age(value: Any, now: float) -> str | None:

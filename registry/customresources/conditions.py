@@ -1,7 +1,7 @@
 """The conditions of a CustomResourceDefinition: finding, setting and comparing them. Pure."""
 
-from aio_apiserver.registry import conditions
-from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.storage.stored_object import Object
 
 NAMES_ACCEPTED = "NamesAccepted"

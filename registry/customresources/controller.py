@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.customresources import definition, settling
 from aio_apiserver.registry.customresources.cleanup import Cleanup
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS

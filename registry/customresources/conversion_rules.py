@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import webhook_clients
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
 
 REVIEW_VERSIONS = ("v1", "v1beta1")
 """The versions of ConversionReview that this server speaks."""

@@ -9,17 +9,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import aggregate
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import rules
-from aio_apiserver.registry.errors import aggregate
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural import embedded, pruning
 from aio_apiserver.registry.schema.structural.metadata import MetadataType
 from aio_apiserver.registry.schema.structural.plain import is_plain
 from aio_apiserver.registry.schema.structural.pruning import META_FIELDS
 from aio_apiserver.registry.schema.validation import values
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 Wrap = Callable[[Any], Any]
 """Puts a value into the resource around it."""

@@ -9,7 +9,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.empties import Empties, put_back
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import (
     approval,
     column_rules,
@@ -27,17 +32,12 @@ from aio_apiserver.registry.customresources import (
 from aio_apiserver.registry.customresources.default_rules import DefaultRules
 from aio_apiserver.registry.customresources.schema_rules import Demands
 from aio_apiserver.registry.customresources.spec_view import SpecView, Version
-from aio_apiserver.registry.empties import Empties, put_back
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.schema import builtin
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural import defaulting
 from aio_apiserver.registry.schema.structural.metadata import MetadataType
 from aio_apiserver.registry.schema.structural.plain import is_plain
 from aio_apiserver.registry.schema.validation import formats
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation import object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

@@ -6,8 +6,8 @@ cleanup, whatever grace it asks for; later ones go the way of all objects.
 
 from msgspec.structs import asdict, replace
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.customresources import conditions
 from aio_apiserver.registry.customresources.definition import CLEANUP
 from aio_apiserver.registry.generic.store import Store

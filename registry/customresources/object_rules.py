@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.base.validation.object_meta import STANDARD_FINALIZERS
 from aio_apiserver.registry.customresources import scale_rules
-from aio_apiserver.registry.deferred import Deferred
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.schema.custom_type import CustomType
 from aio_apiserver.registry.schema.structural import embedded, lists
 from aio_apiserver.registry.schema.validation import values
 from aio_apiserver.registry.schema.validation.correlation import Correlated
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import ErrorType, FieldError
-from aio_apiserver.registry.validation.object_meta import STANDARD_FINALIZERS
 from aio_apiserver.storage.aside import TakesLong
 from aio_apiserver.storage.stored_object import Object
 

@@ -11,8 +11,8 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.admission.interface import Admission, Attributes, Operation
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.customresources import columns, forms, selectable_fields, versioned_storage
 from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.customresources.definition import Definition, Version

@@ -2,8 +2,8 @@
 
 import re
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.validation import field
 
 _STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
 _ESCAPE = re.compile(r"\\(.)")

@@ -4,11 +4,11 @@ Must hold: where nobody has said how many replicas there are to be, a Scale cann
 without saying it.
 """
 
-from aio_apiserver.registry import errors, objects
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.customresources import columns
 from aio_apiserver.registry.generic.scale import ScaleREST
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import Request
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import field_paths, inner_form
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural.plain import is_plain
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 

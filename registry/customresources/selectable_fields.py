@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aio_apiserver.registry import gotext, objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import text
 from aio_apiserver.registry.customresources.definition import Version
 from aio_apiserver.storage.stored_object import Object
 
@@ -19,4 +20,4 @@ def _reader(path: str) -> Callable[[Object], str]:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else gotext.value_text(value)
+    return "" if value is None else text.value_text(value)

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.rest import StorageFor
 from aio_apiserver.registry.webhook_calls import WebhookFailed
 from aio_apiserver.storage.errors import KeyNotFound, StorageError

@@ -5,11 +5,11 @@ Must hold: a strategy knows one version; its rules see objects as that version h
 
 from typing import Any
 
+from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import object_rules
 from aio_apiserver.registry.customresources.object_rules import ObjectRules
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -5,11 +5,11 @@ Pure. Must hold: mistakes come sorted by their words.
 
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural.plain import is_plain
 from aio_apiserver.registry.schema.validation import patterns
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 _INT_OR_STRING = ([{"type": "integer"}, {"type": "string"}],)
 _UNSUPPORTED = (

@@ -6,12 +6,12 @@ Pure. Must hold: a definition that is accepted today never has it, and costs not
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.conditions import Condition
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.conditions import Condition
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.customresources import conditions
-from aio_apiserver.registry.deferred import Deferred
 from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.validation import field
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 
 _PLACES: Sequence[tuple[str, tuple[str, ...], str]] = (
     ("specReplicasPath", (".spec.",), "should be a json path under .spec"),

@@ -1,9 +1,9 @@
 """The versions of a definition: what warns of them, and what they must be together. Pure."""
 
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import inner_form, name_rules
 from aio_apiserver.registry.customresources.spec_view import SpecView
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation.field import FieldError
 
 _IDENTICAL = "per-version {what} may not all be set to identical values (top-level {instead} should be used instead)"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.fairness import dealing, time_spent
 from aio_apiserver.registry.fairness.queue_set import QueueSet, Queuing
 from aio_apiserver.registry.fairness.tickets import Queue

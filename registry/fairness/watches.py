@@ -7,7 +7,7 @@ change.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.selectors import fields
 from aio_apiserver.storage.selection import Operator
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.validation import domains, field, names
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1123_LABEL
-from aio_apiserver.registry.validation.values import lone_wildcard
+from aio_apiserver.registry.base.validation import domains, field, names
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
+from aio_apiserver.registry.base.validation.values import lone_wildcard
 
 Part = Mapping[str, Any]
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import domains, field, internal
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
 from aio_apiserver.registry.flowcontrol import flow_rules, mandatory
 from aio_apiserver.registry.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import domains, field, internal
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1123_SUBDOMAIN
 from aio_apiserver.storage.stored_object import Object
 
 _PRECEDENCE = 1000

@@ -1,9 +1,9 @@
 """The status of flow schemas and priority levels: conditions."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

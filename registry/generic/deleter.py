@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors, preparation
+from aio_apiserver.registry import preparation
 from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import deletion
 from aio_apiserver.registry.options import DeleteOptions
 from aio_apiserver.registry.rest import Deleted, Request

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from aio_apiserver.registry import rest
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupVersionKind
 from aio_apiserver.registry.patch.apply import elements
 from aio_apiserver.registry.patch.apply.elements import Path
 from aio_apiserver.registry.patch.apply.forms import CustomForm, Form, Forms

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage import errors as storage_errors
 from aio_apiserver.storage.factory import key_prefixes
 

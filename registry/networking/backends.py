@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry.validation import domains, field, ports
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.base.validation import domains, field, ports
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
 
 
 def validate(backend: Mapping[str, Any], path: str) -> list[FieldError]:

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import addresses, domains, field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, Format
 from aio_apiserver.registry.core import service_validation, service_warnings
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.networking import backends
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import addresses, domains, field
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1123_SUBDOMAIN, Format
 from aio_apiserver.storage.stored_object import Object
 
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"

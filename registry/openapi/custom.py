@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.openapi import custom_schemas, parameters
 from aio_apiserver.registry.openapi.builtin_routes import article
 from aio_apiserver.registry.openapi.custom_schemas import Shape

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.openapi.routes import META, OwnSchemas
 from aio_apiserver.registry.schema.model import Schema
 

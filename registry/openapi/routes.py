@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.schema.definitions import Schema
 
 ANYTHING = ("*/*",)

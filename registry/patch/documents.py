@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.schema import strict
 from aio_apiserver.registry.schema.decode import MAX_STRICT_ERRORS
 from aio_apiserver.registry.schema.leaves import json_type

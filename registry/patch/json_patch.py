@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.errors import RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.base.errors import RequestEntityTooLarge, Unprocessable
 from aio_apiserver.registry.patch import texts
 
 MAX_OPERATIONS = 10_000

@@ -9,7 +9,7 @@ order of the directives (`$patch`, `$retainKeys`, element orders, then the membe
 
 from typing import Any
 
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.patch import strategic_errors, strategic_lists, strategic_rules
 from aio_apiserver.registry.patch.strategic_errors import Map
 from aio_apiserver.registry.patch.strategic_lists import DELETE, DIRECTIVE, REPLACE

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.registry import gotext
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.golang import text
 
 Map = dict[str, Any]
 
@@ -16,22 +16,22 @@ def bad_type(wanted: type, value: Any) -> StatusError:
 
 
 def no_merge_key(element: Map, merge_key: str) -> StatusError:
-    return StatusError(f"map: {gotext.value_text(element)} does not contain declared merge key: {merge_key}")
+    return StatusError(f"map: {text.value_text(element)} does not contain declared merge key: {merge_key}")
 
 
 def bad_directive(directive: Any, patch: Map) -> StatusError:
-    return StatusError(f"unknown patch type: {_string_text(directive)} in map: {gotext.value_text(patch)}")
+    return StatusError(f"unknown patch type: {_string_text(directive)} in map: {text.value_text(patch)}")
 
 
 def mixed_elements(*lists: list[Any]) -> StatusError:
-    return StatusError(f"list element types are not identical: {gotext.value_text(lists)}")
+    return StatusError(f"list element types are not identical: {text.value_text(lists)}")
 
 
 def other_order(patch: list[Any], order: list[Any]) -> StatusError:
     """The elements of a patch in another order than the one that the patch asks for."""
     return StatusError(
-        f"The order in patch list:\n{gotext.value_text(patch)}\n"
-        f" doesn't match $setElementOrder list:\n{gotext.value_text(order)}\n"
+        f"The order in patch list:\n{text.value_text(patch)}\n"
+        f" doesn't match $setElementOrder list:\n{text.value_text(order)}\n"
     )
 
 
@@ -47,4 +47,4 @@ def _string_text(value: Any) -> str:
         return "map[" + " ".join(f"{key}:{_string_text(value[key])}" for key in sorted(value)) + "]"
     if isinstance(value, list):
         return "[" + " ".join(map(_string_text, value)) + "]"
-    return "%!s(<nil>)" if value is None else f"%!s({_go_type(value)}={gotext.value_text(value)})"
+    return "%!s(<nil>)" if value is None else f"%!s({_go_type(value)}={text.value_text(value)})"

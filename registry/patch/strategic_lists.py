@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.errors import StatusError, Unprocessable
+from aio_apiserver.registry.base.errors import StatusError, Unprocessable
 from aio_apiserver.registry.patch import strategic_errors
 from aio_apiserver.registry.patch.strategic_errors import Map
 from aio_apiserver.registry.patch.strategic_rules import Rule

@@ -6,8 +6,8 @@ value for what it is not.
 
 from msgspec import Struct
 
-from aio_apiserver.registry.errors import StatusError
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.schema.model import Field, Kind, Node
 
 _GO_KINDS = {Kind.MAP: "map", Kind.LIST: "slice", Kind.BYTES: "slice", Kind.STRING: "string", Kind.BOOLEAN: "bool"}

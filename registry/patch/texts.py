@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.schema import numbers, strict
+from aio_apiserver.registry.base.golang import json_numbers
+from aio_apiserver.registry.schema import strict
 
 Pairs = Sequence[tuple[str, Any]]
 
@@ -36,8 +37,8 @@ def written(value: Any) -> bytes:
     return orjson.dumps(value, default=_as_written, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
 
 
-def _as_written(value: numbers.Literal | Repeated) -> Any:
-    if isinstance(value, numbers.Literal):
+def _as_written(value: json_numbers.Literal | Repeated) -> Any:
+    if isinstance(value, json_numbers.Literal):
         return orjson.Fragment(value.text.encode())
     if value.pairs is None:
         return dict(value)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.podsecurity.findings import (
     Check,
     Finding,
@@ -15,7 +16,6 @@ from aio_apiserver.registry.podsecurity.findings import (
     security,
     setters,
 )
-from aio_apiserver.registry.quoting import quote
 
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.field import FieldError
 
 PREFIX = "pod-security.kubernetes.io/"
 PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"

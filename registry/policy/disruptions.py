@@ -3,9 +3,9 @@
 A disruption stands in the budget's status until its controller has seen it: which pod, and since when.
 """
 
-from aio_apiserver.registry import conditions
-from aio_apiserver.registry.errors import Cause, Forbidden, TooManyRequests
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.registry.base.errors import Cause, Forbidden, TooManyRequests
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.stored_object import Object
 
 _RESOURCE = GroupResource("policy", "poddisruptionbudget")

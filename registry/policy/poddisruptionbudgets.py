@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import (
+from aio_apiserver.registry.base.validation import (
     conditions,
     field,
     int_or_percent,
@@ -14,7 +12,9 @@ from aio_apiserver.registry.validation import (
     names,
     values,
 )
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")

@@ -1,6 +1,6 @@
 """Who may do what: bindings of roles, and requests for certificates."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import ages
 from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, Columns, table_of, text, value
 from aio_apiserver.registry.printing.formats import NONE

@@ -1,6 +1,6 @@
 """What holds a cluster together: leases, classes of pods, devices, and the APIs of other servers."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object

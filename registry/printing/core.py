@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import ages, formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, text, value
 from aio_apiserver.storage.stored_object import Object

@@ -6,7 +6,7 @@ Pure. Must hold: what is not there is said, never left blank, where kubectl's us
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.scale import selector_text
 from aio_apiserver.registry.printing.columns import Cell, Column
 from aio_apiserver.storage.stored_object import Object

@@ -1,6 +1,6 @@
 """Jobs and cron jobs: how far they are, and when they run."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import ages, formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Column, count, table_of, text, value
 from aio_apiserver.registry.printing.formats import NONE, UNSET

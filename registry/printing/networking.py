@@ -1,6 +1,6 @@
 """Ingresses and their classes, network policies, and the addresses of services."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Column, Columns, table_of, value
 from aio_apiserver.registry.printing.formats import NONE

@@ -1,6 +1,6 @@
 """Nodes: whether they are ready, what they are for, and what runs on them."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, table_of, text, value
 from aio_apiserver.registry.printing.formats import NONE

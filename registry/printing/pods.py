@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import ages, formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Column, Columns
 from aio_apiserver.registry.printing.formats import NONE

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, value
 from aio_apiserver.registry.printing.formats import NONE, UNSET

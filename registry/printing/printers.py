@@ -5,7 +5,7 @@ A kind that is not listed shows its name and its age; one that brings its own co
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.printing import (
     access,
     autoscaling,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.printing import formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.printing.formats import NONE, UNSET

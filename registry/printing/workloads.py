@@ -1,6 +1,6 @@
 """Workloads: controllers of pods, how many they want and how many they have."""
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.scale import selector_text
 from aio_apiserver.registry.printing import formats
 from aio_apiserver.registry.printing.columns import AGE, NAME, Column, table_of, value

@@ -5,8 +5,8 @@ Must hold: a sum is written in the units of the first amount that is not zero.
 
 from collections.abc import Collection, Mapping
 
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.schema.quantity import Format, Quantity
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.golang.quantity import Format, Quantity
 
 Amounts = Mapping[str, Quantity]
 

@@ -6,9 +6,9 @@ limits lets nothing through.
 
 from collections.abc import Collection, Sequence
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.registry.quota.evaluators import Evaluator, Scope

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.resource import lists
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 Part = Mapping[str, Any]
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import addresses, conditions, field, internal, object_meta, values
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import affinity
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.resource import device_names, device_parts, device_requests, lists
 from aio_apiserver.registry.resource.device_requests import Names
-from aio_apiserver.registry.validation import addresses, conditions, field, internal, object_meta, values
-from aio_apiserver.registry.validation.field import FieldError
 
 Part = Mapping[str, Any]
 

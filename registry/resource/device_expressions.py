@@ -1,5 +1,7 @@
 """Expressions that choose devices: what they see of one, and what they may cost. Pure."""
 
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.cel import estimates, types
 from aio_apiserver.registry.cel.environment import Environment
 from aio_apiserver.registry.cel.estimates import Path
@@ -7,8 +9,6 @@ from aio_apiserver.registry.cel.libraries import BASE, quantities
 from aio_apiserver.registry.cel.schema_types import Declared
 from aio_apiserver.registry.cel.sizes import Range
 from aio_apiserver.registry.cel.syntax import Issue
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 _MOST_COST = 1_000_000
 _MOST_ATTRIBUTES = 32

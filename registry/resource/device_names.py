@@ -2,10 +2,10 @@
 
 import re
 
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import domains, field
-from aio_apiserver.registry.validation.field import FieldError
-from aio_apiserver.registry.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import domains, field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
 
 _LONGEST_DRIVER = 63
 _LONGEST_POOL = 253

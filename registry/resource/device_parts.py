@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.resource import device_names, device_taints, lists
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.resource import device_expressions

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.resource import device_names, device_parts, device_taints, lists
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 Part = Mapping[str, Any]
 Names = Mapping[str, frozenset[str]]

@@ -1,10 +1,10 @@
 """Device classes: names for kinds of devices, with the parameters that their drivers need."""
 
+from aio_apiserver.registry.base.validation import field, resource_names
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.resource import device_parts, lists
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, resource_names
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _EXTENDED = "spec.extendedResourceName"

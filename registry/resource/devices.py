@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field, internal
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import affinity
 from aio_apiserver.registry.resource import capacities, device_names, device_parts, device_taints, lists
-from aio_apiserver.registry.validation import field, internal
-from aio_apiserver.registry.validation.field import FieldError
 
 Part = Mapping[str, Any]
 

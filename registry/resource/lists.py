@@ -6,8 +6,8 @@ Must hold: what is too big is not looked at in detail.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 
 T = TypeVar("T")
 Check = Callable[[T, str], list[FieldError]]

@@ -1,10 +1,10 @@
 """Resource claims: somebody's wish for devices, and in the end the devices."""
 
+from aio_apiserver.registry.base.validation import field, internal, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.resource import claim_status, device_requests
 from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, internal, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -1,12 +1,12 @@
 """Templates of resource claims: each pod that names one gets a claim of its own."""
 
-from aio_apiserver.registry import empties
+from aio_apiserver.registry.base import empties
+from aio_apiserver.registry.base.validation import field, internal, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import claims
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.resource import device_requests
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, internal, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

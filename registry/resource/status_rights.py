@@ -11,9 +11,9 @@ from typing import Any
 from aio_apiserver.registry.access import refusals
 from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.access.users import UserInfo, split_service_account
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.rest import Request
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 _NODE_NAME = "authentication.kubernetes.io/node-name"

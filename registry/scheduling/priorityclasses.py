@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.base.validation import field, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 SYSTEM_CLASSES: Mapping[str, int] = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}

@@ -5,7 +5,7 @@ Pure. Reads what Go's base64.StdEncoding reads: line breaks anywhere, padding al
 
 import binascii
 
-from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _LINE_BREAKS = frozenset(b"\r\n")

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.empties import Empties
+from aio_apiserver.registry.base.empties import Empties
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError, UnknownKind
 from aio_apiserver.registry.schema import convert, definitions, places, strict
 from aio_apiserver.registry.schema.builtin import BuiltinTypes
 from aio_apiserver.registry.schema.canonical import Print, Printers
 from aio_apiserver.registry.schema.decode import Decode, Decoders, Findings
 from aio_apiserver.registry.schema.defaults import Defaulters, Fill
 from aio_apiserver.registry.schema.definitions import Definitions, TypeMeta
-from aio_apiserver.registry.schema.errors import TOO_DEEP, DecodeError, UnknownKind
 from aio_apiserver.registry.schema.model import Node
 
 T = TypeVar("T")

@@ -9,9 +9,10 @@ Must hold: what is converted is in the form that decode.py promises.
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry.schema import leaves, numbers, ordering, places
+from aio_apiserver.registry.base.golang import json_numbers
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError, TypeMismatch
+from aio_apiserver.registry.schema import leaves, ordering, places
 from aio_apiserver.registry.schema.decode import CONTAINERS, Findings, keeps_zero, zero
-from aio_apiserver.registry.schema.errors import DecodeError, TypeMismatch
 from aio_apiserver.registry.schema.model import Kind, Node, Structure
 from aio_apiserver.registry.schema.places import Where
 
@@ -150,7 +151,7 @@ def _integer(node: Node, value: Any) -> int:
 
 def _number(node: Node, value: Any) -> int | float:
     if leaves.json_type(value) == "number":
-        return numbers.plain(value)
+        return json_numbers.plain(value)
     raise _unrecognized(node.go_type)
 
 

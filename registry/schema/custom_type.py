@@ -13,10 +13,10 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.schema import custom, places, strict
 from aio_apiserver.registry.schema.catalog import Catalog, Decoded
-from aio_apiserver.registry.schema.errors import TOO_DEEP, DecodeError
 from aio_apiserver.registry.schema.model import Node, Schema
 from aio_apiserver.registry.schema.structural import defaulting, embedded, lists, pruning, rules
 from aio_apiserver.registry.schema.structural.metadata import MetadataType

@@ -12,9 +12,10 @@ left as it is, but shares its plain lists and maps, and its free JSON, with the 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.schema import leaves, numbers, ordering, places
-from aio_apiserver.registry.schema.errors import DecodeError, TypeMismatch
+from aio_apiserver.registry.base.golang import json_numbers
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError, TypeMismatch
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.schema import leaves, ordering, places
 from aio_apiserver.registry.schema.model import Field, Kind, Node, Structure
 from aio_apiserver.registry.schema.places import Where
 
@@ -268,7 +269,7 @@ def _one_of(by_type: Mapping[type, Decode], *, is_lenient: bool) -> Decode:
 
 
 def _any(value: Any, _: Where, findings: Findings, /) -> Any:
-    return numbers.without_literals(value) if findings.has_literals else value
+    return json_numbers.without_literals(value) if findings.has_literals else value
 
 
 def _sorted_json(value: Any, _: Where, __: Findings, /) -> Any:

@@ -10,7 +10,7 @@ Must hold: each place gets a copy of its own; a default is itself completed by t
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.schema.model import MISSING, Field, Node, Structure
 
 Fill = Callable[[Any], None]

@@ -16,7 +16,7 @@ import msgspec
 import orjson
 from msgspec import Raw, Struct
 
-from aio_apiserver.registry.schema.errors import UnknownMinor
+from aio_apiserver.registry.base.golang.decode_errors import UnknownMinor
 
 DEFAULT_MINOR = "1.36"
 

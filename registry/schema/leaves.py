@@ -7,8 +7,9 @@ text that does not parse. Shared by decode.py and convert.py, which differ in wh
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aio_apiserver.registry.schema import binary, go_names, numbers, quantity, times
-from aio_apiserver.registry.schema.errors import TypeMismatch
+from aio_apiserver.registry.base.golang import json_numbers, quantity
+from aio_apiserver.registry.base.golang.decode_errors import TypeMismatch
+from aio_apiserver.registry.schema import binary, go_names, times
 from aio_apiserver.registry.schema.model import Kind, Node
 
 Reader = Callable[[Any], Any]
@@ -68,13 +69,13 @@ def _integer(node: Node) -> Reader:
 
 def _found_number(value: Any) -> str:
     found = json_type(value)
-    return f"number {numbers.text(value)}" if found == "number" else found
+    return f"number {json_numbers.text(value)}" if found == "number" else found
 
 
 def _number(node: Node) -> Reader:
     def read(value: Any) -> int | float:
-        if json_type(value) == "number" and numbers.fits_float64(value):
-            return numbers.plain(value)
+        if json_type(value) == "number" and json_numbers.fits_float64(value):
+            return json_numbers.plain(value)
         raise TypeMismatch(_found_number(value), node.go_type)
 
     return read
@@ -139,7 +140,7 @@ def resource_quantity(value: Any) -> str:
 def _quantity_text(value: Any) -> str:
     if type(value) is str:
         return value.strip()
-    return numbers.text(value) if json_type(value) == "number" else json_type(value)
+    return json_numbers.text(value) if json_type(value) == "number" else json_type(value)
 
 
 def is_resource_list(node: Node) -> bool:

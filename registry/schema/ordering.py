@@ -5,7 +5,7 @@ Pure. YAML gets there on its way to JSON, and so does free JSON that kube-apiser
 
 from typing import Any
 
-from aio_apiserver.registry.schema import numbers
+from aio_apiserver.registry.base.golang import json_numbers
 
 
 def as_printed(value: Any) -> Any:
@@ -14,4 +14,4 @@ def as_printed(value: Any) -> Any:
         return {key: as_printed(value[key]) for key in sorted(value)}
     if isinstance(value, list):
         return [as_printed(item) for item in value]
-    return numbers.plain(value) if isinstance(value, float) else value
+    return json_numbers.plain(value) if isinstance(value, float) else value

@@ -7,8 +7,8 @@ the object itself. Chains cost next to nothing until a message needs one.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aio_apiserver.registry.empties import Empty
-from aio_apiserver.registry.schema.errors import TOO_DEEP, DecodeError
+from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
 from aio_apiserver.registry.schema.model import Field, Kind
 
 Where = tuple[Any, "Field | int | str"] | None

@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.schema import numbers, places
+from aio_apiserver.registry.base.golang import json_numbers
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.schema import places
 from aio_apiserver.registry.schema.decode import MAX_STRICT_ERRORS, unknown_field
 from aio_apiserver.registry.schema.model import Field, Kind, Node, Structure
 from aio_apiserver.registry.schema.places import Where
@@ -41,11 +42,11 @@ class _Pairs(list[tuple[str, Any]]):
 
 def with_literals(text: bytes, *, make_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """The value of a JSON text, in which numbers with a fraction or an exponent know how they were written."""
-    return json.loads(text, parse_float=numbers.Literal.of, parse_int=_integer, object_pairs_hook=make_object)
+    return json.loads(text, parse_float=json_numbers.Literal.of, parse_int=_integer, object_pairs_hook=make_object)
 
 
 def _integer(text: str) -> Any:
-    return int(text) if len(text) <= _INT64_DIGITS else numbers.Literal.of(text)
+    return int(text) if len(text) <= _INT64_DIGITS else json_numbers.Literal.of(text)
 
 
 class Document(Struct):
@@ -62,7 +63,7 @@ class Document(Struct):
 def read(node: Node, text: bytes) -> Document:
     """Read a JSON text (which is known to parse) as a value of the node."""
     document = Document()
-    pairs = json.loads(text, object_pairs_hook=_Pairs, parse_float=numbers.Literal.of, parse_int=_integer)
+    pairs = json.loads(text, object_pairs_hook=_Pairs, parse_float=json_numbers.Literal.of, parse_int=_integer)
     document.value = _value(document, node, pairs, None, None)
     return document
 

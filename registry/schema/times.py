@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 
 _TO_THE_SECOND = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
 _SECONDS = (*_TO_THE_SECOND, "Z07:00")

@@ -7,8 +7,8 @@ Must hold: a node is walked once, however many aliases refer to it; merged maps 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from aio_apiserver.registry import quoting
-from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.golang import quoting
 
 if TYPE_CHECKING:
     import yaml

@@ -7,9 +7,9 @@ Pure. Must hold: what is accepted and how it is refused is kube-apiserver's, to 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry.errors import BadRequest
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.names import check_label_value, check_qualified_name
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.names import check_label_value, check_qualified_name
 from aio_apiserver.storage.selection import Operator, Requirement
 
 _SYMBOLS = ("==", "!=", "(", ")", ",", "!", "=", ">", "<")

@@ -1,10 +1,10 @@
 """CSI storage capacities: how much a driver can still give in a part of the cluster."""
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, node_labels, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.schema import quantity
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field, internal, label_selectors, names, node_labels, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object
 
 

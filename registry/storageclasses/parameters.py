@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 
 _MAX_BYTES = 256 * 1024
 _MAX_COUNT = 512

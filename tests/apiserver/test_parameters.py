@@ -3,7 +3,7 @@
 import pytest
 
 from aio_apiserver.apiserver import parameters, urls
-from aio_apiserver.registry.errors import BadRequest, Invalid
+from aio_apiserver.registry.base.errors import BadRequest, Invalid
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.storage.interface import Match, Preconditions
 

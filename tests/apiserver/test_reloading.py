@@ -20,7 +20,7 @@ from aio_apiserver.apiserver.backends import Backends, Unreachable
 from aio_apiserver.apiserver.reloading import PAUSE, Contents, Reloaded, Reloading
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.locations import Location, Passage
+from aio_apiserver.registry.base.locations import Location, Passage
 from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer, running, trusting
 from tests.apiserver.webhook_servers import webhook

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aio_apiserver.registry import objects, preparation, schema
+from aio_apiserver.registry import preparation, schema
 from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.config import Config
-from aio_apiserver.registry.errors import StatusError
 from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.providers import PROVIDERS

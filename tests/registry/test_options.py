@@ -2,7 +2,8 @@
 
 import pytest
 
-from aio_apiserver.registry import errors, options
+from aio_apiserver.registry import options
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 
 

@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
-from aio_apiserver.apiserver import version
 from aio_apiserver.apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.apiserver.controllers.places import LEASES, NODES
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors, version
 from aio_apiserver.registry.controllers import nodes
 from aio_apiserver.storage.stored_object import Object
 

@@ -6,7 +6,7 @@ Must hold: one pod is placed at a time, and counts on its node from then on, so 
 from aio_apiserver.apiserver.controllers.client import key_of
 from aio_apiserver.apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.apiserver.controllers.places import NODES, PODS
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers import events, scheduling
 from aio_apiserver.registry.controllers import pods as podrules
 from aio_apiserver.registry.core import pod_conditions

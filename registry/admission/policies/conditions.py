@@ -13,7 +13,7 @@ from aio_apiserver.registry.admission.policies.evaluation import (
     Inputs,
     OutOfBudget,
 )
-from aio_apiserver.registry.errors import aggregate
+from aio_apiserver.registry.base.errors import aggregate
 
 
 class Undetermined(Exception):

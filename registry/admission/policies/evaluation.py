@@ -12,11 +12,11 @@ from msgspec import Struct, field
 from aio_apiserver.registry.access.authorizer import Authorizer as Access
 from aio_apiserver.registry.access.authorizer import Decision
 from aio_apiserver.registry.admission.interface import Attributes
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.cel import admission
 from aio_apiserver.registry.cel.environment import CALL_LIMIT, Program
 from aio_apiserver.registry.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided
 from aio_apiserver.registry.cel.values import CostExceeded, EvaluationError
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.storage.stored_object import Object
 
 BUDGET = 10_000_000

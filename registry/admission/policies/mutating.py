@@ -9,7 +9,6 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry import objects
 from aio_apiserver.registry.admission.forms import Form
 from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.kind_mapping import KindMapping
@@ -25,9 +24,10 @@ from aio_apiserver.registry.admission.policies.writes import Write
 from aio_apiserver.registry.admission.refusals import forbidden
 from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
-from aio_apiserver.registry.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.errors import StorageError

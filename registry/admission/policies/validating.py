@@ -25,9 +25,9 @@ from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies im
 from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
+from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
-from aio_apiserver.registry.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.errors import StorageError

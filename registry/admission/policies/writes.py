@@ -13,7 +13,7 @@ from aio_apiserver.registry.admission.matching import Matcher
 from aio_apiserver.registry.admission.policies.compiled import Policy
 from aio_apiserver.registry.admission.policies.conditions import hold
 from aio_apiserver.registry.admission.policies.evaluation import Answers, Inputs, inputs
-from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

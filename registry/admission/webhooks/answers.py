@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from aio_apiserver.registry.admission.webhooks import reviews
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.schema import Catalog, DecodeError
 from aio_apiserver.registry.schema.leaves import json_type
 from aio_apiserver.storage.stored_object import Object

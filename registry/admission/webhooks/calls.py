@@ -13,8 +13,8 @@ from aio_apiserver.registry.admission.webhooks.answers import Answer
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
 from aio_apiserver.registry.admission.webhooks.shown import Shown
-from aio_apiserver.registry.errors import BadRequest
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.registry.webhook_calls import Unusable, WebhookFailed
 

@@ -11,9 +11,9 @@ from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.policies.conditions import Undetermined, hold
 from aio_apiserver.registry.admission.policies.evaluation import Answers, Expression, inputs
 from aio_apiserver.registry.admission.webhooks.shown import Shown
+from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.cel import admission, types
 from aio_apiserver.registry.cel.admission import Given, Refused
-from aio_apiserver.registry.errors import Forbidden
 
 
 class Conditions:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.registry.errors import InternalError, StatusError
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.errors import InternalError, StatusError
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.stored_object import Object
 
 _LEAST_CODE = 400

@@ -12,8 +12,8 @@ import orjson
 from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.audit.levels import Level
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import names
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import names
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics, cod
 from aio_apiserver.registry.admission.webhooks import notes
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)

@@ -5,17 +5,18 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import json_errors, objects
 from aio_apiserver.registry.admission.forms import Form
 from aio_apiserver.registry.admission.webhooks.answers import JSON_PATCH, Answer
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.failures import CallFailed
-from aio_apiserver.registry.errors import InternalError, RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.patch import documents, json_patch
 from aio_apiserver.registry.patch.json_patch import Inapplicable
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.schema import DecodeError
-from aio_apiserver.registry.schemes import scheme_of
 from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'

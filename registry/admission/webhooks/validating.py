@@ -15,7 +15,7 @@ from aio_apiserver.registry.admission.webhooks.outcomes import VALIDATING, Outco
 from aio_apiserver.registry.admission.webhooks.selecting import Selector
 from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
 from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.rest import Foundation
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry import goaddresses
+from aio_apiserver.registry.base.golang import addresses
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.cel.declarations import functions
 from aio_apiserver.registry.cel.environment import Library
 from aio_apiserver.registry.cel.types import opaque
 from aio_apiserver.registry.cel.values import EvaluationError, Opaque
-from aio_apiserver.registry.quoting import quote
 
 IP = opaque("net.IP")
 CIDR = opaque("net.CIDR")
@@ -48,7 +48,7 @@ def _parse_ip(text: str) -> Address:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        why = goaddresses.address_mistake(text)
+        why = addresses.address_mistake(text)
         raise EvaluationError(f"IP Address {quote(text)} parse error during conversion from string: {why}") from None
     if "%" in text:
         raise EvaluationError(f'IP address "{text}" with zone value is not allowed')
@@ -64,7 +64,7 @@ def _parse_cidr(text: str) -> Block:
             raise ValueError(text)
         interface = ipaddress.ip_interface(text)
     except ValueError:
-        raise EvaluationError(f"{_NO_BLOCK}{_NO_BLOCK}{goaddresses.prefix_mistake(text)}") from None
+        raise EvaluationError(f"{_NO_BLOCK}{_NO_BLOCK}{addresses.prefix_mistake(text)}") from None
     if _is_mapped(interface.ip):
         raise EvaluationError(f'{_NO_BLOCK}IPv4-mapped IPv6 address "{text}" is not allowed')
     return Block(interface)

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.access.authorizer import Attributes, Decision, Selectors
 from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, UserInfo
+from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.cel.declarations import functions
 from aio_apiserver.registry.cel.environment import Library
 from aio_apiserver.registry.cel.types import Kind, Type
 from aio_apiserver.registry.cel.values import EvaluationError, Opaque
-from aio_apiserver.registry.validation import names
 
 AUTHORIZER = Type(Kind.OBJECT, "kubernetes.authorization.Authorizer")
 PATH_CHECK = Type(Kind.OBJECT, "kubernetes.authorization.PathCheck")

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.cel.declarations import functions
 from aio_apiserver.registry.cel.environment import Library
 from aio_apiserver.registry.cel.types import Kind, Type
 from aio_apiserver.registry.cel.values import NONE, Opaque, Optional
 from aio_apiserver.registry.schema.validation.formats import CHECKS
 from aio_apiserver.registry.schema.validation.uris import is_request_uri
-from aio_apiserver.registry.validation import names
 
 FORMAT = Type(Kind.OBJECT, "kubernetes.NamedFormat")
 

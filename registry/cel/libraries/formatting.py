@@ -6,10 +6,10 @@ Pure. Must hold: what stands inside of lists and maps is written as an expressio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.golang.text import float_text
 from aio_apiserver.registry.cel import times
 from aio_apiserver.registry.cel.values import Duration, EvaluationError, Timestamp, TypeName, kind_of
-from aio_apiserver.registry.gotext import float_text
-from aio_apiserver.registry.quoting import quote
 
 _PRECISION = 6
 _SUPERSCRIPT = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ ")

@@ -5,12 +5,12 @@ from functools import total_ordering
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.cel.declarations import functions
 from aio_apiserver.registry.cel.environment import Library
 from aio_apiserver.registry.cel.types import Kind, Type
 from aio_apiserver.registry.cel.values import MAX_INT, MIN_INT, EvaluationError, Opaque
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.schema.errors import DecodeError
 
 QUANTITY = Type(Kind.OBJECT, "kubernetes.Quantity")
 

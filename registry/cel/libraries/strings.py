@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import ESCAPES
 from aio_apiserver.registry.cel.declarations import functions
 from aio_apiserver.registry.cel.environment import Library
 from aio_apiserver.registry.cel.libraries.formatting import formatted
 from aio_apiserver.registry.cel.values import EvaluationError
-from aio_apiserver.registry.quoting import ESCAPES
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _ASCII_UPPER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}

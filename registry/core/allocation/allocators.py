@@ -9,18 +9,18 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import addresses
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.core import service_changes, service_types
 from aio_apiserver.registry.core.allocation import families, port_plans
 from aio_apiserver.registry.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
 from aio_apiserver.registry.core.allocation.node_ports import DryPorts, NodePorts, Ports
 from aio_apiserver.registry.core.allocation.port_plans import Plan
 from aio_apiserver.registry.core.service_types import Spec
-from aio_apiserver.registry.names import GroupKind
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import addresses
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation.errors import invalid_of
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 logger = logging.getLogger(__name__)

@@ -7,12 +7,12 @@ Pure: works on the spec in place. Raises Invalid.
 from collections.abc import Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import addresses, field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import service_addresses, service_types
 from aio_apiserver.registry.core.service_types import PREFER_DUAL_STACK, REQUIRE_DUAL_STACK, SINGLE_STACK, Spec, same
-from aio_apiserver.registry.names import GroupKind
-from aio_apiserver.registry.validation import addresses, field
-from aio_apiserver.registry.validation.errors import invalid_of
-from aio_apiserver.registry.validation.field import FieldError
 
 _POLICY = "spec.ipFamilyPolicy"
 _SERVICE = GroupKind("", "Service")

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
+from aio_apiserver.registry.base.errors import InternalError, StatusError
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.core.allocation import bands
 from aio_apiserver.registry.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
-from aio_apiserver.registry.errors import InternalError, StatusError
 from aio_apiserver.registry.generic import interpret
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import Resource, Storage, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject

@@ -8,13 +8,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.registry.base.errors import InternalError, Invalid, StatusError
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.core import service_types
 from aio_apiserver.registry.core.allocation.node_ports import PortError, Ports
 from aio_apiserver.registry.core.service_types import Spec
-from aio_apiserver.registry.errors import InternalError, Invalid, StatusError
-from aio_apiserver.registry.names import GroupKind
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation.errors import invalid_of
 
 
 class Plan(Struct):

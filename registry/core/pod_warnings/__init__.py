@@ -10,9 +10,9 @@ Must hold: the warnings, their words and their order are kube-apiserver's.
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import addresses, names, resource_names
 from aio_apiserver.registry.core.pod_warnings import containers, nodes, volumes
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import addresses, names, resource_names
 
 _NAMED_IN_HOSTNAMES = "which can result in surprising behavior; a DNS label is recommended: [{}]"
 _ANNOTATIONS = {

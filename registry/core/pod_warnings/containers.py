@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.core import app_armor
 from aio_apiserver.registry.core.pods_validation import rules
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import resource_names
 
 SECCOMP_IS_OVER = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import resource_names
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import resource_names
 
 _GONE = (
     ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),

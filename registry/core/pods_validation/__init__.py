@@ -14,7 +14,7 @@ kube-apiserver's.
 
 from typing import TYPE_CHECKING
 
-from aio_apiserver.registry.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.core.pods_validation import (

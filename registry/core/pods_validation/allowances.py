@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.empties import places
+from aio_apiserver.registry.base.validation import label_selectors, names, resource_names
 from aio_apiserver.registry.core.pods_validation import affinity, annotations, rules, security
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Obj
-from aio_apiserver.registry.empties import places
 from aio_apiserver.registry.strategy import StrategyContext
-from aio_apiserver.registry.validation import label_selectors, names, resource_names
 
 
 def options_for(

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core import app_armor, toleration_texts
 from aio_apiserver.registry.core.pods_validation import rules, scheduling
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import field
 
 _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
+from aio_apiserver.registry.base.validation import field, label_selectors, names, object_meta, resource_names
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, label_selectors, names, object_meta, resource_names
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ALONE = "ReadWriteOncePod"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.validation import field, ports
 from aio_apiserver.registry.core.pods_validation import (
     environment,
     mounts,
@@ -17,7 +18,6 @@ from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.core.pods_validation.volume_sources import PULL_POLICIES
 from aio_apiserver.registry.core.pods_validation.volumes import Volumes
-from aio_apiserver.registry.validation import field, ports
 
 _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.core.data import check_key
 from aio_apiserver.registry.core.pods_validation import fields_of_pods, rules
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, names
 
 _NAME = "a valid environment variable name must consist only of printable ASCII characters other than '='"
 _NO_SOURCE = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"

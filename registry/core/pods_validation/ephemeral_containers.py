@@ -1,11 +1,11 @@
 """Ephemeral containers of a pod that runs: more of them may come, none goes and none changes. Pure."""
 
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import pod, updates
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.core.pods_validation.scheduling import MIRROR
-from aio_apiserver.registry.quoting import quote
-from aio_apiserver.registry.validation import field
 
 _STRUCT = "core.EphemeralContainer"
 

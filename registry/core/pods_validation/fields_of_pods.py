@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field
 
 IN_VOLUMES = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
 IN_ENVIRONMENT = (

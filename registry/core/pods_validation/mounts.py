@@ -5,10 +5,10 @@ Some paths of errors leave out the number of the mount: that is how kube-apiserv
 
 from collections.abc import Sequence
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.core.pods_validation.volumes import Volumes
-from aio_apiserver.registry.validation import field
 
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")

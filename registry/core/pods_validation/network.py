@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.registry.base.validation import addresses, field, names
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import addresses, field, names
 
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _MOST_SERVERS = 3

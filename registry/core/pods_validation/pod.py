@@ -1,10 +1,10 @@
 """What is wrong with a pod beyond its spec: its annotations, and what a template may leave open. Pure."""
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import annotations, containers
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.core.pods_validation.spec import validate_pod_spec
-from aio_apiserver.registry.validation import field
 
 _NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 

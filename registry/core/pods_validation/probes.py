@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+from aio_apiserver.registry.base.validation import field, names, ports, values
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, names, ports, values
 
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")

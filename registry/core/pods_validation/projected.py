@@ -3,10 +3,10 @@
 Sources that default feature gates take off (trust bundles, certificates of pods) never come here.
 """
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import fields_of_pods, rules
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field
 
 _SHORTEST = 10 * 60
 _LONGEST = 2**32

@@ -6,12 +6,12 @@ Pure. Must hold: the quality of service stays; containers keep their order and t
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core import pod_resources
 from aio_apiserver.registry.core.pods_validation import pod, restarts, rules, updates
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.core.pods_validation.scheduling import MIRROR
-from aio_apiserver.registry.validation import field
 
 _ONLY_COMPUTE = "only cpu and memory resources are mutable"
 _COMPUTE = ("cpu", "memory")

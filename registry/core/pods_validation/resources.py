@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import field, resource_names
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.core import pod_resources
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.validation import field, resource_names
-from aio_apiserver.registry.validation.field import ErrorType, FieldError
 
 _COMPUTE = frozenset({"cpu", "memory"})
 _NO_OVERCOMMIT = "Limit must be set for non overcommitable resources"

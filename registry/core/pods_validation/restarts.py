@@ -5,9 +5,9 @@ Pure.
 
 from collections.abc import Sequence
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import rules
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field
 
 _POLICIES = ("Always", "Never", "OnFailure")
 _ACTIONS = ("Restart", "RestartAllContainers")

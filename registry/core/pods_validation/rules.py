@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.registry.validation import field, names
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
 
 Obj = Mapping[str, Any]
 Errors = list[FieldError]

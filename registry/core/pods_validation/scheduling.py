@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field, internal, label_selectors, names
 from aio_apiserver.registry.core.pods_validation import affinity, rules
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, internal, label_selectors, names
 
 MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a pod that a kubelet has from somewhere else."""

@@ -6,10 +6,10 @@ Pure.
 import re
 from collections.abc import Sequence
 
+from aio_apiserver.registry.base.validation import field, internal
 from aio_apiserver.registry.core.pods_validation import rules, windows
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, internal
 
 _PROC_MOUNTS = ("Default", "Unmasked")
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")

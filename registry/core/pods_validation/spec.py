@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import (
     affinity,
     containers,
@@ -18,8 +20,6 @@ from aio_apiserver.registry.core.pods_validation import (
 from aio_apiserver.registry.core.pods_validation.containers import Surroundings
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")

@@ -5,10 +5,10 @@ Pure. (Which containers may begin again is in transitions.py.)
 
 from collections.abc import Collection, Mapping, Sequence
 
+from aio_apiserver.registry.base.validation import addresses, field, internal, object_meta
 from aio_apiserver.registry.core.pods_validation import pod, rules, transitions
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import addresses, field, internal, object_meta
 
 _SYSTEM_CONDITIONS = frozenset({"PodScheduled", "Ready", "Initialized"})
 _NOT_NEGATIVE = "must be a non-negative integer"

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import annotations
 from aio_apiserver.registry.core.pods_validation.allowances import options_for
 from aio_apiserver.registry.core.pods_validation.spec import validate_pod_spec
 from aio_apiserver.registry.strategy import StrategyContext
-from aio_apiserver.registry.validation import field, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 
 _NOT_IN_TEMPLATES = "ephemeral containers not allowed in pod template"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field
 
 _WHY = "may not be transitioned to non-terminated state"
 

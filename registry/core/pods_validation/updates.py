@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.validation import differences, field, internal
 from aio_apiserver.registry.core.pods_validation import affinity, containers, rules, scheduling
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.schema import quantity
-from aio_apiserver.registry.validation import differences, field, internal
 
 _FROZEN = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.core.pods_validation import claims, projected, rules
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
-from aio_apiserver.registry.validation import field, names
 
 
 class Volume(Struct, frozen=True, kw_only=True):

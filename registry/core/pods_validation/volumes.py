@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.core.pods_validation import rules, volume_sources
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.core.pods_validation.volume_sources import SOURCES, Volume
-from aio_apiserver.registry.validation import field
 
 Volumes = Mapping[str, Obj]
 """The volumes that are right, by name: what mounts may mean."""

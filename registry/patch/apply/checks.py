@@ -6,7 +6,7 @@ Pure. Must hold: a value that passes can be walked without a ShapeError.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from aio_apiserver.registry import gotext
+from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.patch.apply import elements
 from aio_apiserver.registry.patch.apply.shapes import Lists, Maps, Scalar, Shape, ShapeError
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry.errors import ApplyConflict, Cause
+from aio_apiserver.registry.base.errors import ApplyConflict, Cause
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.patch.apply import elements, fields
 from aio_apiserver.registry.patch.apply.elements import Path
 from aio_apiserver.registry.patch.apply.fields import Fields
 from aio_apiserver.registry.patch.apply.managed import Owner
-from aio_apiserver.registry.quoting import quote
 
 
 class Conflict(NamedTuple):

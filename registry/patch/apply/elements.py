@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import gotext
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang import text as gotext
+from aio_apiserver.registry.base.golang.quoting import quote
 
 FIELD, KEYS, VALUE, INDEX = "f:", "k:", "v:", "i:"
 _KINDS = (FIELD, KEYS, VALUE, INDEX)

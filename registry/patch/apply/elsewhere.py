@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry.empties import Empties, Empty
+from aio_apiserver.registry.base.empties import Empties, Empty
 from aio_apiserver.registry.patch.apply.manager import FieldManager
 from aio_apiserver.registry.patch.apply.ownership import Versioned
 from aio_apiserver.registry.patch.apply.shapes import ShapeError

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from aio_apiserver.registry import objects
-from aio_apiserver.registry.empties import Empties, Empty, show
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.empties import Empties, Empty, show
+from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.patch.apply import checks, creation
 from aio_apiserver.registry.patch.apply.fields import Fields
 from aio_apiserver.registry.patch.apply.ownership import Versioned
 from aio_apiserver.registry.patch.apply.shapes import Shape, ShapeError, Shapes
-from aio_apiserver.registry.quoting import quote
 from aio_apiserver.registry.schema import DecodeError, ObjectType
 from aio_apiserver.registry.schema.custom_type import CustomType
-from aio_apiserver.registry.schema.errors import Unconvertible
 from aio_apiserver.registry.schema.model import Node
 from aio_apiserver.registry.view import View, typed
 from aio_apiserver.storage.stored_object import Object

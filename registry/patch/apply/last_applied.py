@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.patch.apply import checks, fields
 from aio_apiserver.registry.patch.apply.fields import NOTHING, Fields
 from aio_apiserver.registry.patch.apply.ownership import Versioned

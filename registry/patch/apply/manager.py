@@ -9,10 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry import objects
-from aio_apiserver.registry.empties import Empties, Empty
-from aio_apiserver.registry.errors import BadRequest, StatusError
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.empties import Empties, Empty
+from aio_apiserver.registry.base.errors import BadRequest, StatusError
+from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.patch.apply import checks, conflicts, fields, forms, last_applied, managed, ownership
 from aio_apiserver.registry.patch.apply.conflicts import Conflicts
 from aio_apiserver.registry.patch.apply.elements import Path, field
@@ -23,7 +24,6 @@ from aio_apiserver.registry.patch.apply.ownership import Convert, Rules, Version
 from aio_apiserver.registry.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.patch.apply.shapes import ShapeError
 from aio_apiserver.registry.schema import DecodeError
-from aio_apiserver.registry.schema.errors import Unconvertible
 from aio_apiserver.storage.stored_object import Object
 
 _BEFORE_FIRST_APPLY = "before-first-apply"

@@ -5,7 +5,7 @@ Must hold: each place gets a copy of its own; a default is itself completed by t
 
 from typing import Any
 
-from aio_apiserver.registry import objects
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural import members
 from aio_apiserver.registry.schema.structural.plain import any_below

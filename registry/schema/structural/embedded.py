@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.schema.errors import DecodeError
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation import names, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural import members
 from aio_apiserver.registry.schema.structural.metadata import MetadataType
 from aio_apiserver.registry.schema.structural.plain import any_below
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation import names, object_meta
-from aio_apiserver.registry.validation.field import FieldError
 
 _NOT_A_STRING = "must be a string"
 _NAMELESS = "fakename"

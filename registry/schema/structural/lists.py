@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural import members
 from aio_apiserver.registry.schema.structural.plain import any_below
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 _UNIQUE = frozenset({"set", "map"})
 

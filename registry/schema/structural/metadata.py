@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.schema.catalog import Decoded, ObjectType
-from aio_apiserver.registry.schema.errors import DecodeError
 
 
 class MetadataType:

@@ -6,9 +6,9 @@ preserves unknown fields only what it specifies is pruned. Null where it may not
 
 from typing import Any
 
+from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural import members
-from aio_apiserver.registry.validation import field
 
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 

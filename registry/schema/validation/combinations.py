@@ -6,7 +6,7 @@ Must hold: alternatives are tried in order; of those of which none is right, the
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.structural.plain import is_plain
 from aio_apiserver.registry.schema.validation.correlation import Correlated

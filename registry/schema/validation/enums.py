@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.validation import field
+from aio_apiserver.registry.base.validation import field
 
 _MOST_SHOWN = 16 * 1024
 """Characters of listed values in one error."""

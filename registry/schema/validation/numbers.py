@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aio_apiserver.registry import gotext
+from aio_apiserver.registry.base.golang import text
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.validation.result import Result
 
@@ -101,4 +101,4 @@ def _is_whole(number: float) -> bool:
 
 def _text(number: Number) -> str:
     """A bound as Go prints it."""
-    return str(number) if isinstance(number, int) else gotext.float_text(number)
+    return str(number) if isinstance(number, int) else text.float_text(number)

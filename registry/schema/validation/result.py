@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import FieldError
 
 MOST = 128
 """Mistakes that are told of one object: nobody reads more."""

@@ -9,14 +9,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.quoting import quote
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.schema.model import Schema
 from aio_apiserver.registry.schema.validation import combinations, formats, numbers, patterns
 from aio_apiserver.registry.schema.validation.correlation import Correlated
 from aio_apiserver.registry.schema.validation.enums import Allowed
 from aio_apiserver.registry.schema.validation.result import MOST, Result
-from aio_apiserver.registry.validation import field
-from aio_apiserver.registry.validation.field import FieldError
 
 NOWHERE = "<nil>"
 """The field of mistakes that are not about one field."""

@@ -8,7 +8,7 @@ import pytest
 
 from aio_apiserver.apiserver.controllers import places
 from aio_apiserver.apiserver.controllers.client import Place
-from aio_apiserver.registry.errors import NotFound
+from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver.controllers import clusters
 

@@ -6,8 +6,8 @@ from aiohttp import web
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.errors import Unavailable
 from tests.apiserver.serving import LOOPBACK, ask, listening
 

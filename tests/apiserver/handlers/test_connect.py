@@ -16,7 +16,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import reverse_proxy
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.locations import Location, Passage
+from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, listening, read_answer, running
 
 POD = "/api/v1/namespaces/default/pods/p"

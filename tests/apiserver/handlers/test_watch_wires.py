@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.negotiation import PROTOBUF
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.schema import builtin
 from tests.apiserver.serving import as_admin, running
 

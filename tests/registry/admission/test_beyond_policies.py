@@ -1,7 +1,7 @@
 import pytest
 
 from aio_apiserver.registry.admission.matching import is_beyond_policies
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.names import GroupResource
 from tests.registry.admission.writes import write
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.admission.default_toleration_seconds import DefaultTolerationSeconds
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.names import GroupResource
 from tests.registry.admission.writes import write
 
 NOT_READY = {

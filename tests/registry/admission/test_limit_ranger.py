@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.admission.limit_ranger import LimitRanger
-from aio_apiserver.registry.errors import Forbidden
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 

@@ -9,8 +9,8 @@ from aio_apiserver.registry.admission.forms import forms_of
 from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.admission.matching import Matcher, criteria_of_resources, criteria_of_webhook
 from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
-from aio_apiserver.registry.errors import NotFound
-from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.errors import NotFound
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.schema import builtin
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
 from aio_apiserver.registry.access.authorizer import Attributes as Question
 from aio_apiserver.registry.access.users import UserInfo
@@ -29,7 +28,8 @@ from aio_apiserver.registry.admission.pod_resize_validator import PodResizeValid
 from aio_apiserver.registry.admission.pod_toleration_restriction import PodTolerationRestriction
 from aio_apiserver.registry.admission.pod_topology_labels import PodTopologyLabels
 from aio_apiserver.registry.admission.runtime_class import RuntimeClass
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write

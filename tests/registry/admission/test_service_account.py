@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.admission.service_account import ServiceAccount
-from aio_apiserver.registry.errors import Forbidden
+from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write

@@ -4,7 +4,7 @@ from typing import Any
 
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.admission.interface import Attributes, Operation
-from aio_apiserver.registry.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.options import CreateOptions
 
 PODS = GroupResource("", "pods")

@@ -13,7 +13,7 @@ from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindi
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
 from aio_apiserver.registry.assembly import assemble, environment_of
-from aio_apiserver.registry.errors import Invalid
+from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.options import CreateOptions

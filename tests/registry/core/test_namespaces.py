@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.core.namespaces_deletion import FinalizeREST, NamespaceStore
 from aio_apiserver.registry.generic.provider import resource_of

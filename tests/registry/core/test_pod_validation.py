@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.core.pods import PODS
-from aio_apiserver.registry.empties import Empty
 from aio_apiserver.registry.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, created
 

@@ -6,10 +6,10 @@ import pytest
 
 from aio_apiserver.registry import preparation
 from aio_apiserver.registry.access.users import ANONYMOUS
+from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.batch.jobs import JOBS
 from aio_apiserver.registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
 from aio_apiserver.registry.core.services import SERVICES
-from aio_apiserver.registry.errors import Invalid
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.rest import Request
 from tests.registry.defaulted import CONTEXT, defaulted

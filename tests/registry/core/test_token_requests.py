@@ -9,11 +9,11 @@ from aio_apiserver.registry.access.service_account_claims import Bound
 from aio_apiserver.registry.access.token_issuer import Issued, TokenIssuer
 from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.assembly import environment_of
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.core.serviceaccounts_token import TokenREST
-from aio_apiserver.registry.errors import BadRequest
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.rest import Request

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.customresources import definition_rules
-from aio_apiserver.registry.empties import Empty
 from tests.registry.customresources.definitions import SCHEMA, definition, version
 
 ROOT = "spec.validation.openAPIV3Schema"

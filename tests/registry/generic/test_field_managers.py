@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import errors, schema
+from aio_apiserver.registry import schema
 from aio_apiserver.registry.access.authorizer import Attributes, Decision, Rules, Verdict
 from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.admission.interface import Chain
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.generic.field_managers import manager_of
 from aio_apiserver.registry.generic.provider import open_store

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry.errors import AlreadyExists, Invalid, Timeout
+from aio_apiserver.registry.base.errors import AlreadyExists, Invalid, Timeout
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.rest import Request, UpdatedObject
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.validation import field as fields
-from aio_apiserver.registry.validation.field import FieldError
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.registry.generic.widgets import REQUEST, change, create, widgets
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
-from aio_apiserver.registry.names import GroupResource
 from aio_apiserver.storage.errors import FutureRevision, PreconditionFailed
 
 UPDATE = Operation(GroupResource("example.com", "widgets"), "update", "a")

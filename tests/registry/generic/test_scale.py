@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.scale import ScaleREST, selector_text
 from aio_apiserver.registry.kind import Scale
 from aio_apiserver.registry.options import UpdateOptions

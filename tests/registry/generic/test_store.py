@@ -2,7 +2,7 @@
 
 import pytest
 
-from aio_apiserver.registry import errors
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.hooks import After, Hooks
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions
 from aio_apiserver.registry.strategy import Strategy

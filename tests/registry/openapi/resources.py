@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.openapi.builtin import GroupVersion
 from aio_apiserver.registry.openapi.builtin_routes import Resource
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.errors import RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.base.errors import RequestEntityTooLarge, Unprocessable
 from aio_apiserver.registry.patch import json_patch, texts
 from aio_apiserver.registry.schema import strict
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aio_apiserver.registry import schema
-from aio_apiserver.registry.errors import StatusError, Unprocessable
+from aio_apiserver.registry.base.errors import StatusError, Unprocessable
 from aio_apiserver.registry.patch import documents, json_patch, merge, strategic
 from aio_apiserver.registry.schema import DecodeError
 

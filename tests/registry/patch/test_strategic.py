@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry import schema
-from aio_apiserver.registry.errors import BadRequest, StatusError, Unprocessable
+from aio_apiserver.registry.base.errors import BadRequest, StatusError, Unprocessable
 from aio_apiserver.registry.patch import strategic
 
 POD = schema.builtin().type_for("", "v1", "Pod").node

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.errors import Forbidden, StatusError, TooManyRequests
+from aio_apiserver.registry.base.errors import Forbidden, StatusError, TooManyRequests
 from aio_apiserver.registry.policy import disruptions
 
 NOW = "2030-01-01T00:00:00Z"

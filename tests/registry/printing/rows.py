@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.printing.printers import columns_of
 from aio_apiserver.storage.stored_object import Object
 

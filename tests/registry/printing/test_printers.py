@@ -1,6 +1,6 @@
 import pytest
 
-from aio_apiserver.registry.names import GroupKind
+from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.printing.printers import columns_of
 from aio_apiserver.registry.providers import PROVIDERS

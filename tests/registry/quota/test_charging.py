@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import errors
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.quota import amounts, charging
 from aio_apiserver.registry.quota.claims import VolumeClaims
 from aio_apiserver.registry.quota.evaluators import Evaluator, ObjectCounts

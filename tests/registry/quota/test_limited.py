@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.names import GroupResource
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.quota import limited
 from aio_apiserver.registry.quota.claims import VolumeClaims
 from aio_apiserver.registry.quota.pods import Pods

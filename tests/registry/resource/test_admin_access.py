@@ -6,9 +6,9 @@ import pytest
 
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.namespaces import NAMESPACES
-from aio_apiserver.registry.errors import Invalid
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.resource.resourceclaims import RESOURCECLAIMS

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
 from aio_apiserver.registry.strategy import StrategyContext
 

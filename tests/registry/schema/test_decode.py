@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry import schema
-from aio_apiserver.registry.empties import Empty
+from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.schema import DecodeError, ObjectType
 
 FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

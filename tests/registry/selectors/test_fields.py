@@ -2,8 +2,8 @@
 
 import pytest
 
-from aio_apiserver.registry.errors import BadRequest
-from aio_apiserver.registry.fields import text as text_at
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.fields import text as text_at
 from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.selectors import fields
 from aio_apiserver.storage.selection import Operator, Requirement

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aio_apiserver.registry.errors import BadRequest
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.selectors import labels
 from aio_apiserver.storage.selection import Operator, Requirement
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import errors
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.rest import Request

@@ -18,8 +18,8 @@ from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmission
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -9,7 +9,7 @@ from aio_apiserver.registry.admission.chain import AdmissionMetrics, MeasuredCha
 from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.audit.levels import Level
-from aio_apiserver.registry.errors import BadRequest, InternalError, StatusError
+from aio_apiserver.registry.base.errors import BadRequest, InternalError, StatusError
 from aio_apiserver.registry.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.webhooks.calls import (

@@ -9,7 +9,7 @@ from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
 from aio_apiserver.registry.admission.webhooks.outcomes import VALIDATING, Outcomes
-from aio_apiserver.registry.errors import InternalError, StatusError
+from aio_apiserver.registry.base.errors import InternalError, StatusError
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.webhooks.calls import a_config_map
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.registry.errors import AlreadyExists, Invalid, StatusError
+from aio_apiserver.registry.base.errors import AlreadyExists, Invalid, StatusError
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.core.allocation.cluster import Cluster

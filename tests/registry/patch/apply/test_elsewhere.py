@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry.errors import StatusError
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.patch.apply import elsewhere
 from aio_apiserver.registry.patch.apply.manager import FieldManager
 from aio_apiserver.registry.patch.apply.shapes import ShapeError

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from aio_apiserver.registry import schema
 from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
-from aio_apiserver.registry.empties import Empty
-from aio_apiserver.registry.errors import ApplyConflict, BadRequest, StatusError
+from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.errors import ApplyConflict, BadRequest, StatusError
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.patch.apply.last_applied import ANNOTATION
 from aio_apiserver.registry.patch.apply.manager import FieldManager

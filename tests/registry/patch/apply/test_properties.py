@@ -7,7 +7,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aio_apiserver.registry.errors import ApplyConflict, StatusError
+from aio_apiserver.registry.base.errors import ApplyConflict, StatusError
 from aio_apiserver.registry.patch.apply import fields
 from tests.registry.patch.apply.things import cases, copied, manager_of, paths, thing
 

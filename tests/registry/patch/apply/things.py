@@ -6,8 +6,8 @@ import orjson
 from hypothesis import strategies as st
 
 from aio_apiserver.registry import schema
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.names import GroupVersionKind
 from aio_apiserver.registry.patch.apply import fields
 from aio_apiserver.registry.patch.apply.fields import Fields
 from aio_apiserver.registry.patch.apply.forms import CustomForm, Form

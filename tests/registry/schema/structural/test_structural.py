@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry import schema
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.schema.custom_type import CustomType
-from aio_apiserver.registry.schema.errors import DecodeError
 from aio_apiserver.registry.schema.structural import defaulting, lists, pruning
 
 SPEC: dict[str, Any] = {
