@@ -56,7 +56,7 @@ from aio_apiserver.registry.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.customresources.controller import Controller
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.occupancy import InFlight
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.machinery.selectors import fields, labels
 from aio_apiserver.registry.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
-from aio_apiserver.registry.selectors import fields, labels
 from aio_apiserver.storage.interface import ListOptions, Match, Preconditions, WatchOptions
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 

@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry import enablement
 from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.enablement import Enablement
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.selectors import fields
+from aio_apiserver.registry.machinery.selectors import fields
 from aio_apiserver.storage.selection import Operator
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}

@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.apiserver.urls import Query
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

@@ -49,7 +49,7 @@ from aio_apiserver.apiserver.reloading import Reloading
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.apiserver.tls import ServingTLS
 from aio_apiserver.apiserver.webhook_client import WebhookClient
-from aio_apiserver.registry import assembly, schema
+from aio_apiserver.registry import assembly
 from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.apiregistration.registrations import Registrations
 from aio_apiserver.registry.apiregistration.resolving import Resolver
@@ -64,6 +64,7 @@ from aio_apiserver.registry.fairness.estimates import Sizes
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.occupancy import InFlight
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageFactory

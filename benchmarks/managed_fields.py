@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import served
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry import schema
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.admission.interface import Chain
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.rest import Foundation, Request
 from aio_apiserver.storage.clock import SystemClock

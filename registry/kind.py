@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, field
 
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
-from aio_apiserver.registry.printing.columns import Columns
-from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.strategy import Strategy
 from aio_apiserver.storage.stored_object import Object
 
@@ -61,7 +61,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
     columns: Columns | None = None
-    """How tables show it; None when registry/printing/printers.py says so."""
+    """How tables show it; None when registry/machinery/printing/printers.py says so."""
     deprecation: str = ""
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()

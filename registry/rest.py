@@ -28,9 +28,9 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.patch.apply.manager import FieldManager
-from aio_apiserver.registry.schema import Catalog
 from aio_apiserver.registry.strategy import StrategyContext
 from aio_apiserver.registry.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
 from aio_apiserver.storage.clock import Clock

@@ -22,7 +22,7 @@ from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
 from aio_apiserver.apiserver.negotiation import Target
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter
 
 _AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")

@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.endpoints import contents
 from aio_apiserver.apiserver.endpoints.contents import Content
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.handlers.served import ServedPaths
-from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:

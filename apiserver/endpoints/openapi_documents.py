@@ -17,12 +17,12 @@ from aio_apiserver.apiserver.endpoints.openapi_sources import Sources
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.serializers.protobuf import openapi3
 from aio_apiserver.apiserver.serializers.protobuf import swagger as swagger_messages
-from aio_apiserver.registry.openapi import swagger_merge, version3
-from aio_apiserver.registry.openapi.builtin import TITLE
-from aio_apiserver.registry.openapi.definitions import Definitions
-from aio_apiserver.registry.openapi.routes import Source
-from aio_apiserver.registry.openapi.swagger import Swagger
-from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.machinery.openapi import swagger_merge, version3
+from aio_apiserver.registry.machinery.openapi.builtin import TITLE
+from aio_apiserver.registry.machinery.openapi.definitions import Definitions
+from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.openapi.swagger import Swagger
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 
 _ALL = ""

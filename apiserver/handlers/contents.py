@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.schema import Catalog
-from aio_apiserver.registry.schema.leaves import json_type
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.schema.leaves import json_type
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "

@@ -19,7 +19,7 @@ from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
+from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
 from aio_apiserver.storage.aside import aside
 
 _SUMMARY_BYTES = 30

@@ -23,7 +23,7 @@ from aio_apiserver.apiserver.negotiation import Format
 from aio_apiserver.apiserver.pieces import JSONList
 from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import ListResult
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

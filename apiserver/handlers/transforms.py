@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.urls import Query
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.printing import tables
+from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"

@@ -9,7 +9,7 @@ from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.schema import Catalog, builtin
+from aio_apiserver.registry.machinery.schema import Catalog, builtin
 
 _TYPE, _OBJECT = 1, 2
 _RAW = 1

@@ -106,8 +106,8 @@ def _from_yaml(data: bytes) -> Any:
 
 def _from_protobuf(data: bytes) -> Any:
     from aio_apiserver.apiserver.serializers import protobuf
-    from aio_apiserver.registry import schema
     from aio_apiserver.registry.base.names import GroupVersionKind
+    from aio_apiserver.registry.machinery import schema
 
     return _said(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
 

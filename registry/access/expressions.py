@@ -13,12 +13,12 @@ from typing import Any
 from aio_apiserver.registry.access.authentication import BadToken
 from aio_apiserver.registry.access.oidc import Claims
 from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.cel import types
-from aio_apiserver.registry.cel.environment import Environment, Program
-from aio_apiserver.registry.cel.libraries import BASE
-from aio_apiserver.registry.cel.syntax import Issue
-from aio_apiserver.registry.cel.types import Type
-from aio_apiserver.registry.cel.values import CostExceeded, EvaluationError
+from aio_apiserver.registry.machinery.cel import types
+from aio_apiserver.registry.machinery.cel.environment import Environment, Program
+from aio_apiserver.registry.machinery.cel.libraries import BASE
+from aio_apiserver.registry.machinery.cel.syntax import Issue
+from aio_apiserver.registry.machinery.cel.types import Type
+from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 from aio_apiserver.storage.stored_object import Object
 
 _STRINGS = types.list_of(types.STRING)

@@ -11,7 +11,7 @@ from aio_apiserver.registry.access.authorizer import UNLIMITED, Attributes, Deci
 from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.validation.names import check_label_value, check_qualified_name
-from aio_apiserver.registry.selectors import fields, labels
+from aio_apiserver.registry.machinery.selectors import fields, labels
 from aio_apiserver.storage.selection import Operator, Requirement
 from aio_apiserver.storage.stored_object import Object
 

@@ -16,7 +16,7 @@ from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
-from aio_apiserver.registry.schema import Catalog
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

@@ -18,7 +18,7 @@ from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.patch.apply.manager import FieldManager
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.quota import amounts, charging, limited
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.registry.quota.claims import DeviceClaims, VolumeClaims

@@ -8,10 +8,10 @@ from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.cel import admission, types
+    from aio_apiserver.registry.machinery.cel import admission, types
 else:
-    admission = Deferred("aio_apiserver.registry.cel.admission")
-    types = Deferred("aio_apiserver.registry.cel.types")
+    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _MOST_CONDITIONS = 64
 

@@ -13,11 +13,11 @@ from aio_apiserver.registry.kind import Kind
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.cel import admission, admission_types, types
+    from aio_apiserver.registry.machinery.cel import admission, admission_types, types
 else:
-    admission = Deferred("aio_apiserver.registry.cel.admission")
-    admission_types = Deferred("aio_apiserver.registry.cel.admission_types")
-    types = Deferred("aio_apiserver.registry.cel.types")
+    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    admission_types = Deferred("aio_apiserver.registry.machinery.cel.admission_types")
+    types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 

@@ -9,10 +9,10 @@ from aio_apiserver.registry.admissionregistration.webhooks import FAILURE_POLICI
 from aio_apiserver.registry.base.validation import domains, field, label_selectors, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
-from aio_apiserver.registry.cel.names import is_identifier
+from aio_apiserver.registry.machinery.cel.names import is_identifier
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.cel.admission import Composition
+    from aio_apiserver.registry.machinery.cel.admission import Composition
 
 Part = Mapping[str, Any]
 

@@ -14,10 +14,10 @@ from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.cel import admission, types
+    from aio_apiserver.registry.machinery.cel import admission, types
 else:
-    admission = Deferred("aio_apiserver.registry.cel.admission")
-    types = Deferred("aio_apiserver.registry.cel.types")
+    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _MOST_ANNOTATIONS = 20

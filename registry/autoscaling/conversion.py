@@ -13,7 +13,7 @@ from aio_apiserver.registry.autoscaling import metrics
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import internal
 from aio_apiserver.registry.kind import Conversion
-from aio_apiserver.registry.schema import DecodeError, builtin
+from aio_apiserver.registry.machinery.schema import DecodeError, builtin
 from aio_apiserver.storage.stored_object import Object
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"

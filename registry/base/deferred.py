@@ -3,7 +3,7 @@
     if TYPE_CHECKING:
         from aio_apiserver.registry.cel import admission
     else:
-        admission = Deferred("aio_apiserver.registry.cel.admission")
+        admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
 
 Must hold: whoever reads an attribute gets the module's own; it is looked up once.
 """

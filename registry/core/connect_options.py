@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Query
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.schema import times
+from aio_apiserver.registry.machinery.schema import times
 from aio_apiserver.storage.stored_object import Object
 
 _INT64 = range(-(2**63), 2**63)

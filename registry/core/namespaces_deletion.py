@@ -17,8 +17,8 @@ from aio_apiserver.registry.core.namespaces import FINALIZE_STRATEGY, NAMESPACES
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.options import DeleteOptions, UpdateOptions
-from aio_apiserver.registry.patch.apply.manager import FieldManager
 from aio_apiserver.registry.rest import Deleted, Request, RESTStorage, Updated, UpdatedObject, timestamp
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject

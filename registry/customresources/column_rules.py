@@ -6,7 +6,7 @@ from typing import Any
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import field_paths, subresource_rules
-from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.model import Schema
 
 _TYPES = ("boolean", "date", "integer", "number", "string")
 _FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")

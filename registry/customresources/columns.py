@@ -12,9 +12,9 @@ from aio_apiserver.registry.base.golang import text
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.customresources import json_paths
 from aio_apiserver.registry.customresources.definition import Version
-from aio_apiserver.registry.printing import ages
-from aio_apiserver.registry.printing.columns import NAME, Column, Columns, table_of
-from aio_apiserver.registry.schema.times import time
+from aio_apiserver.registry.machinery.printing import ages
+from aio_apiserver.registry.machinery.printing.columns import NAME, Column, Columns, table_of
+from aio_apiserver.registry.machinery.schema.times import time
 from aio_apiserver.storage.stored_object import Object
 
 _AGE: Mapping[str, Any] = {

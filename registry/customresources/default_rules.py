@@ -14,12 +14,12 @@ from aio_apiserver.registry.base.errors import aggregate
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import rules
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural import embedded, pruning
-from aio_apiserver.registry.schema.structural.metadata import MetadataType
-from aio_apiserver.registry.schema.structural.plain import is_plain
-from aio_apiserver.registry.schema.structural.pruning import META_FIELDS
-from aio_apiserver.registry.schema.validation import values
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural import embedded, pruning
+from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
+from aio_apiserver.registry.machinery.schema.structural.pruning import META_FIELDS
+from aio_apiserver.registry.machinery.schema.validation import values
 
 Wrap = Callable[[Any], Any]
 """Puts a value into the resource around it."""

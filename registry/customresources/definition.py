@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.customresources import conditions, naming, versions
-from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"

@@ -32,12 +32,12 @@ from aio_apiserver.registry.customresources import (
 from aio_apiserver.registry.customresources.default_rules import DefaultRules
 from aio_apiserver.registry.customresources.schema_rules import Demands
 from aio_apiserver.registry.customresources.spec_view import SpecView, Version
-from aio_apiserver.registry.schema import builtin
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural import defaulting
-from aio_apiserver.registry.schema.structural.metadata import MetadataType
-from aio_apiserver.registry.schema.structural.plain import is_plain
-from aio_apiserver.registry.schema.validation import formats
+from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural import defaulting
+from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
+from aio_apiserver.registry.machinery.schema.validation import formats
 from aio_apiserver.storage.stored_object import Object
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural import members
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural import members
 
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {**dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)), "'": "'", "\\": "\\"}

@@ -15,10 +15,10 @@ from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.base.validation.object_meta import STANDARD_FINALIZERS
 from aio_apiserver.registry.customresources import scale_rules
-from aio_apiserver.registry.schema.custom_type import CustomType
-from aio_apiserver.registry.schema.structural import embedded, lists
-from aio_apiserver.registry.schema.validation import values
-from aio_apiserver.registry.schema.validation.correlation import Correlated
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.schema.structural import embedded, lists
+from aio_apiserver.registry.machinery.schema.validation import values
+from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
 from aio_apiserver.storage.aside import TakesLong
 from aio_apiserver.storage.stored_object import Object
 

@@ -23,11 +23,11 @@ from aio_apiserver.registry.generic.field_managers import custom_field_managers,
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.kind import Kind, Scale
-from aio_apiserver.registry.patch.apply.elements import Path
-from aio_apiserver.registry.patch.apply.manager import Ask
-from aio_apiserver.registry.patch.apply.shapes import ShapeError
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.patch.apply.elements import Path
+from aio_apiserver.registry.machinery.patch.apply.manager import Ask
+from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
 from aio_apiserver.registry.rest import Environment, RESTStorage
-from aio_apiserver.registry.schema.custom_type import CustomType
 from aio_apiserver.registry.webhook_calls import CallWebhook
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage

@@ -9,13 +9,13 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.cel import names
-from aio_apiserver.registry.cel.schema_types import Declared, declared
 from aio_apiserver.registry.customresources import inner_form, rule_costs
 from aio_apiserver.registry.customresources.rule_costs import RULE_LIMIT, Total
 from aio_apiserver.registry.customresources.rule_programs import RULES, Compiled, Compiler
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural.plain import is_plain
+from aio_apiserver.registry.machinery.cel import names
+from aio_apiserver.registry.machinery.cel.schema_types import Declared, declared
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
 
 _NO_TYPE = (
     "internal error: failed to construct type information for x-kubernetes-validations rules: "

@@ -9,8 +9,8 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.cel.sizes import HUGE
-from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.machinery.cel.sizes import HUGE
+from aio_apiserver.registry.machinery.schema.model import Schema
 
 RULE_LIMIT = 10_000_000
 _SCHEMA_LIMIT = 100_000_000

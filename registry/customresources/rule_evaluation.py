@@ -13,17 +13,17 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
-from aio_apiserver.registry.cel import names
-from aio_apiserver.registry.cel.conversion import Convert, converter
-from aio_apiserver.registry.cel.environment import CALL_LIMIT
-from aio_apiserver.registry.cel.schema_types import Declared, declared
-from aio_apiserver.registry.cel.values import NONE, CostExceeded, EvaluationError, Optional
 from aio_apiserver.registry.customresources.rule_paths import member_path
 from aio_apiserver.registry.customresources.rule_programs import OLD_SELF, RULES, SELF, Compiled, Compiler
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural.rules import has_rules
-from aio_apiserver.registry.schema.validation import values
-from aio_apiserver.registry.schema.validation.correlation import Correlated
+from aio_apiserver.registry.machinery.cel import names
+from aio_apiserver.registry.machinery.cel.conversion import Convert, converter
+from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT
+from aio_apiserver.registry.machinery.cel.schema_types import Declared, declared
+from aio_apiserver.registry.machinery.cel.values import NONE, CostExceeded, EvaluationError, Optional
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
+from aio_apiserver.registry.machinery.schema.validation import values
+from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
 from aio_apiserver.storage.aside import TakesLong
 
 BUDGET = 10_000_000

@@ -3,7 +3,7 @@
 import re
 
 from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.model import Schema
 
 _STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
 _ESCAPE = re.compile(r"\\(.)")

@@ -8,13 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.cel import estimates, types
-from aio_apiserver.registry.cel.environment import Environment, Program
-from aio_apiserver.registry.cel.estimates import Path
-from aio_apiserver.registry.cel.libraries import BASE
-from aio_apiserver.registry.cel.schema_types import Declared
-from aio_apiserver.registry.cel.sizes import Range
-from aio_apiserver.registry.cel.syntax import Ident, Issue, walk
+from aio_apiserver.registry.machinery.cel import estimates, types
+from aio_apiserver.registry.machinery.cel.environment import Environment, Program
+from aio_apiserver.registry.machinery.cel.estimates import Path
+from aio_apiserver.registry.machinery.cel.libraries import BASE
+from aio_apiserver.registry.machinery.cel.schema_types import Declared
+from aio_apiserver.registry.machinery.cel.sizes import Range
+from aio_apiserver.registry.machinery.cel.syntax import Ident, Issue, walk
 
 RULES = "x-kubernetes-validations"
 SELF, OLD_SELF = "self", "oldSelf"

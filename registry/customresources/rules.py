@@ -5,12 +5,12 @@ from functools import lru_cache
 from typing import Any
 
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.cel.schema_types import declared
 from aio_apiserver.registry.customresources import rule_evaluation
 from aio_apiserver.registry.customresources.rule_checks import RuleChecks
 from aio_apiserver.registry.customresources.rule_evaluation import BUDGET, PATIENCE, Outcome, Rules
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural.rules import has_rules
+from aio_apiserver.registry.machinery.cel.schema_types import declared
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
 
 
 def check(schema: Schema, path: str, *, before: Schema | None, unsound: Sequence[FieldError] = ()) -> list[FieldError]:

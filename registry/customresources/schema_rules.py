@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import field_paths, inner_form
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural.plain import is_plain
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 

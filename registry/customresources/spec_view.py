@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.storage.stored_object import Object
 
 _SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")

@@ -7,9 +7,9 @@ from typing import Any
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.schema.model import Schema
-from aio_apiserver.registry.schema.structural.plain import is_plain
-from aio_apiserver.registry.schema.validation import patterns
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
+from aio_apiserver.registry.machinery.schema.validation import patterns
 
 _INT_OR_STRING = ([{"type": "integer"}, {"type": "string"}],)
 _UNSUPPORTED = (

@@ -11,7 +11,7 @@ from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.customresources import conditions
-from aio_apiserver.registry.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from aio_apiserver.registry.generic.scale import ScaleREST
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.rest import Environment, RESTStorage
-from aio_apiserver.registry.schema import Catalog
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.stored_object import Object

@@ -18,9 +18,9 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.field_managers import SCALE
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.machinery.patch.apply import scale as owners
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.options import UpdateOptions
-from aio_apiserver.registry.patch.apply import scale as owners
-from aio_apiserver.registry.patch.apply.manager import FieldManager
 from aio_apiserver.registry.rest import Request, Updated, UpdatedObject
 from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
 

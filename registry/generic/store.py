@@ -33,9 +33,9 @@ from aio_apiserver.registry.generic.deleter import Deleter
 from aio_apiserver.registry.generic.field_managers import FieldManagers
 from aio_apiserver.registry.generic.hooks import Hooks, Taken
 from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.machinery.patch.apply import admitted, elsewhere, times
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
-from aio_apiserver.registry.patch.apply import admitted, elsewhere, times
-from aio_apiserver.registry.patch.apply.manager import FieldManager
 from aio_apiserver.registry.rest import Deleted, Request, Updated, UpdatedObject
 from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread, of_size

@@ -2,13 +2,13 @@
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.cel import estimates, types
-from aio_apiserver.registry.cel.environment import Environment
-from aio_apiserver.registry.cel.estimates import Path
-from aio_apiserver.registry.cel.libraries import BASE, quantities
-from aio_apiserver.registry.cel.schema_types import Declared
-from aio_apiserver.registry.cel.sizes import Range
-from aio_apiserver.registry.cel.syntax import Issue
+from aio_apiserver.registry.machinery.cel import estimates, types
+from aio_apiserver.registry.machinery.cel.environment import Environment
+from aio_apiserver.registry.machinery.cel.estimates import Path
+from aio_apiserver.registry.machinery.cel.libraries import BASE, quantities
+from aio_apiserver.registry.machinery.cel.schema_types import Declared
+from aio_apiserver.registry.machinery.cel.sizes import Range
+from aio_apiserver.registry.machinery.cel.syntax import Issue
 
 _MOST_COST = 1_000_000
 _MOST_ATTRIBUTES = 32

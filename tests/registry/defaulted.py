@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.registry import schema
 from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.strategy import StrategyContext
 
 CONTEXT = StrategyContext(namespace="default")

@@ -1,7 +1,7 @@
 import pytest
 
 from aio_apiserver.registry.enablement import Enablement, parse
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 
 CIDRS = ("networking.k8s.io", "v1beta1", "servicecidrs")
 

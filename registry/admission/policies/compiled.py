@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from aio_apiserver.registry.admission.matching import Criteria, criteria_of_resources
 from aio_apiserver.registry.admission.policies.evaluation import Expression
-from aio_apiserver.registry.cel import admission_types, types
-from aio_apiserver.registry.cel.admission import Composition, Given, Refused
-from aio_apiserver.registry.cel.types import Type
+from aio_apiserver.registry.machinery.cel import admission_types, types
+from aio_apiserver.registry.machinery.cel.admission import Composition, Given, Refused
+from aio_apiserver.registry.machinery.cel.types import Type
 from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]

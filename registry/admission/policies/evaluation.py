@@ -13,10 +13,10 @@ from aio_apiserver.registry.access.authorizer import Authorizer as Access
 from aio_apiserver.registry.access.authorizer import Decision
 from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.cel import admission
-from aio_apiserver.registry.cel.environment import CALL_LIMIT, Program
-from aio_apiserver.registry.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided
-from aio_apiserver.registry.cel.values import CostExceeded, EvaluationError
+from aio_apiserver.registry.machinery.cel import admission
+from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT, Program
+from aio_apiserver.registry.machinery.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided
+from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 from aio_apiserver.storage.stored_object import Object
 
 BUDGET = 10_000_000

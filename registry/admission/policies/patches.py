@@ -11,14 +11,14 @@ import orjson
 from aio_apiserver.registry.admission.forms import Form
 from aio_apiserver.registry.admission.policies.compiled import JSON
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.cel import times
-from aio_apiserver.registry.cel.program import ObjectValue
-from aio_apiserver.registry.cel.values import Duration, Optional, Timestamp, TypeName, UInt
-from aio_apiserver.registry.patch import json_patch
-from aio_apiserver.registry.patch.apply import checks, merge
-from aio_apiserver.registry.patch.apply.shapes import DEDUCED, Lists, Maps, Scalar, Shape, Shapes
-from aio_apiserver.registry.patch.json_patch import Inapplicable, TestFailed
-from aio_apiserver.registry.schema import Catalog, UnknownKind
+from aio_apiserver.registry.machinery.cel import times
+from aio_apiserver.registry.machinery.cel.program import ObjectValue
+from aio_apiserver.registry.machinery.cel.values import Duration, Optional, Timestamp, TypeName, UInt
+from aio_apiserver.registry.machinery.patch import json_patch
+from aio_apiserver.registry.machinery.patch.apply import checks, merge
+from aio_apiserver.registry.machinery.patch.apply.shapes import DEDUCED, Lists, Maps, Scalar, Shape, Shapes
+from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable, TestFailed
+from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -12,8 +12,8 @@ from aio_apiserver.registry.admission.policies.conditions import Undetermined, h
 from aio_apiserver.registry.admission.policies.evaluation import Answers, Expression, inputs
 from aio_apiserver.registry.admission.webhooks.shown import Shown
 from aio_apiserver.registry.base.errors import Forbidden
-from aio_apiserver.registry.cel import admission, types
-from aio_apiserver.registry.cel.admission import Given, Refused
+from aio_apiserver.registry.machinery.cel import admission, types
+from aio_apiserver.registry.machinery.cel.admission import Given, Refused
 
 
 class Conditions:

@@ -14,9 +14,9 @@ from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLa
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.schemes import scheme_of
-from aio_apiserver.registry.patch import documents, json_patch
-from aio_apiserver.registry.patch.json_patch import Inapplicable
-from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.registry.machinery.patch import documents, json_patch
+from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
+from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'

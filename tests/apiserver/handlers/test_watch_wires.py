@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 from tests.apiserver.serving import as_admin, running
 
 MAPS = "/api/v1/namespaces/default/configmaps"

@@ -3,7 +3,7 @@ from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.request_info import resolve
 from aio_apiserver.apiserver.warning_headers import Warnings
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import ManualClock
 
 

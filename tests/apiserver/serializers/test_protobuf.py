@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf.encoding import Malformed, read_varint, signed, varint
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 
 TYPES = builtin()
 POD = GroupVersionKind("", "v1", "Pod")

@@ -9,7 +9,7 @@ from aio_apiserver.apiserver.testing import golden
 from aio_apiserver.apiserver.testing.client import Client, Refused
 from aio_apiserver.apiserver.testing.found import Found, explain
 from aio_apiserver.apiserver.testing.seen import Seen
-from aio_apiserver.registry import schema
+from aio_apiserver.registry.machinery import schema
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.apiserver.testing import json_diff
 from aio_apiserver.apiserver.testing.client import Client, Refused
-from aio_apiserver.registry.patch import json_patch
+from aio_apiserver.registry.machinery.patch import json_patch
 from aio_apiserver.testing import Denied, Review, Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make
 

@@ -11,7 +11,7 @@ from aio_apiserver.registry.admission.matching import Matcher, criteria_of_resou
 from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 

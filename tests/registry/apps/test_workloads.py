@@ -8,7 +8,7 @@ from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.apps.replicasets import REPLICASETS
 from aio_apiserver.registry.apps.statefulsets import STATEFULSETS
-from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.registry.machinery.schema import DecodeError
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 COUNT = "deprecated.daemonset.template.generation"

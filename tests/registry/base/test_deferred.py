@@ -29,7 +29,7 @@ def test_a_start_loads_no_expressions_and_no_rules_of_definitions() -> None:
 
     assert "aio_apiserver.registry.admissionregistration.expressions" in loaded
     assert not {
-        "aio_apiserver.registry.cel.environment",
+        "aio_apiserver.registry.machinery.cel.environment",
         "aio_apiserver.registry.customresources.definition_rules",
         "google.protobuf",
         "jwt",

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import schema
 from aio_apiserver.registry.customresources import definition as definitions
 from aio_apiserver.registry.customresources.conversion import WebhookTranslation
-from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 from aio_apiserver.registry.webhook_calls import WebhookFailed
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.stored_object import Reader, StoredObject

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import schema
 from aio_apiserver.registry.customresources.object_rules import ObjectRules
-from aio_apiserver.registry.schema.custom_type import CustomType
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 from aio_apiserver.storage.aside import TakesLong
 
 NUMBERS: dict[str, Any] = {

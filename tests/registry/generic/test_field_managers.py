@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import schema
 from aio_apiserver.registry.access.authorizer import Attributes, Decision, Rules, Verdict
 from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.admission.interface import Chain
@@ -15,6 +14,7 @@ from aio_apiserver.registry.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.generic.field_managers import manager_of
 from aio_apiserver.registry.generic.provider import open_store
 from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.rest import Environment, Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock

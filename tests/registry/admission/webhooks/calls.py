@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 from msgspec.structs import replace
 
-from aio_apiserver.registry import schema
 from aio_apiserver.registry.access.always import AlwaysAllow
 from aio_apiserver.registry.access.authorizer import Authorizer
 from aio_apiserver.registry.admission.chain import AdmissionMetrics
@@ -20,6 +19,7 @@ from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations 
 from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.admission.webhooks import answers
-from aio_apiserver.registry.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin
 
 REVIEW = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": "u", "allowed": True}}
 

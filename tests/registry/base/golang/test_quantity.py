@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aio_apiserver.registry.base.golang import quantity
-from aio_apiserver.registry.schema import DecodeError
+from aio_apiserver.registry.machinery.schema import DecodeError
 
 FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 SUFFIX = "unable to parse quantity's suffix"
