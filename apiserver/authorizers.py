@@ -16,10 +16,10 @@ from aio_apiserver.apiserver.reloading import Contents, Reloaded
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry.access import abac, modes
 from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.access.authorizer import Authorizer, Chain, Verdict
 from aio_apiserver.registry.access.modes import Modes, Run
 from aio_apiserver.registry.access.remote import RemoteAuthorizer, RemoteSettings
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Measures
 from aio_apiserver.storage.stored_object import Object

@@ -24,7 +24,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
 
 from aio_apiserver.apiserver import files
-from aio_apiserver.registry.access.users import MASTERS
+from aio_apiserver.registry.generic.access.users import MASTERS
 from aio_apiserver.storage.clock import Clock
 
 _CA_LIFE = timedelta(days=3650)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.client_certificates import Authorities, ClientCertificate, Untrusted
 from aio_apiserver.registry.access.front_proxy import FrontProxy
-from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 
 
 class Trusted(Struct, frozen=True):

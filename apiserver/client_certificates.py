@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import NameOID
 from msgspec import Struct
 
-from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 
 _UID_OID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
 _CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"

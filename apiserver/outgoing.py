@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.webhook_files import Webhook
 from aio_apiserver.registry.access.authorization_metrics import Told
 from aio_apiserver.registry.access.oidc import Fetch
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
+from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -17,9 +17,9 @@ from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 from aio_apiserver.registry.machinery.selectors import fields, labels
-from aio_apiserver.registry.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 from aio_apiserver.storage.interface import ListOptions, Match, Preconditions, WatchOptions
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver import bodies, webhook_words
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.webhook_calls import OutOfTime, WebhookFailed
+from aio_apiserver.registry.generic.webhook_calls import OutOfTime, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 
 _MOST_RETRIES = 10

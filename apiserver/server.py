@@ -64,8 +64,8 @@ from aio_apiserver.registry.fairness.estimates import Sizes
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.occupancy import InFlight
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot

@@ -24,7 +24,7 @@ from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.posting import Answer, Message, Poster
 from aio_apiserver.apiserver.webhook_credentials import Credential, Credentials
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.webhook_calls import Unusable, WebhookFailed
+from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

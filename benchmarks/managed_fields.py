@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import served
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.admission.interface import Chain
 from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.interface import Chain
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Foundation, Request
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Foundation, Request
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from benchmarks.figures import MICROSECONDS, PERCENT, Figure, at_most

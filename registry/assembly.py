@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from aio_apiserver.registry.admission.plugins import chain_of
 from aio_apiserver.registry.enablement import Enablement
+from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
 from aio_apiserver.registry.providers import PROVIDERS
-from aio_apiserver.registry.rest import Environment, Foundation, RESTStorage
 
 Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 """What is served, by group, version and path. Groups and versions are in the order of discovery."""

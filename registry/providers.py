@@ -14,12 +14,12 @@ from aio_apiserver.registry.customresources.provider import PROVIDER as CUSTOMRE
 from aio_apiserver.registry.discovery.provider import PROVIDER as DISCOVERY
 from aio_apiserver.registry.events.provider import PROVIDER as EVENTS
 from aio_apiserver.registry.flowcontrol.provider import PROVIDER as FLOWCONTROL
+from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.networking.provider import PROVIDER as NETWORKING
 from aio_apiserver.registry.node.provider import PROVIDER as NODE
 from aio_apiserver.registry.policy.provider import PROVIDER as POLICY
 from aio_apiserver.registry.rbac.provider import PROVIDER as RBAC
 from aio_apiserver.registry.resource.provider import PROVIDER as RESOURCE
-from aio_apiserver.registry.rest import RESTStorageProvider
 from aio_apiserver.registry.scheduling.provider import PROVIDER as SCHEDULING
 from aio_apiserver.registry.storageclasses.provider import PROVIDER as STORAGECLASSES
 

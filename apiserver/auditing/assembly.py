@@ -15,9 +15,9 @@ from aio_apiserver.apiserver.auditing.webhook import Webhook
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.outgoing import Outgoing
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.audit import lines, policy_files
-from aio_apiserver.registry.audit.policy import Policy
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.audit import lines, policy_files
+from aio_apiserver.registry.generic.audit.policy import Policy
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.encryption import strict_yaml
 

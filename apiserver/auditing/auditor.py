@@ -9,10 +9,10 @@ from aio_apiserver.apiserver.auditing.backends import Backend
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.filters.authorization import attributes_of
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.audit.levels import Level
-from aio_apiserver.registry.audit.policy import Policy
-from aio_apiserver.registry.audit.trail import Event, Trail
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.audit.policy import Policy
+from aio_apiserver.registry.generic.audit.trail import Event, Trail
 from aio_apiserver.storage.clock import Clock
 
 _LONGEST_USER_AGENT = 1024

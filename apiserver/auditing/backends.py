@@ -11,8 +11,8 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.registry.audit import lines
-from aio_apiserver.registry.audit.trail import Event
+from aio_apiserver.registry.generic.audit import lines
+from aio_apiserver.registry.generic.audit.trail import Event
 
 logger = logging.getLogger(__name__)
 

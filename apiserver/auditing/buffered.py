@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from aio_apiserver.apiserver.auditing.backends import Backend, Troubles
-from aio_apiserver.registry.audit.trail import Event
+from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from aio_apiserver.apiserver.auditing.backends import Troubles
-from aio_apiserver.registry.audit.trail import Event
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.audit.trail import Event
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.stored_object import Object
 
 Post = Callable[[Object], Awaitable[None]]

@@ -13,9 +13,9 @@ from aio_apiserver.apiserver.controllers.client import Client, Place
 from aio_apiserver.apiserver.controllers.informers import Informer, Informers
 from aio_apiserver.apiserver.controllers.recorder import Recorder
 from aio_apiserver.apiserver.controllers.work_queue import WorkQueue
-from aio_apiserver.registry.access.users import service_account_groups, service_account_name
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
+from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object

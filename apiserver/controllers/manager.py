@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.controllers.simulation.nodes import Nodes
 from aio_apiserver.apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.apiserver.controllers.work_queue import WorkQueue
 from aio_apiserver.apiserver.handlers.served import ServedPaths
-from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 

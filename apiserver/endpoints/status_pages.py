@@ -18,8 +18,8 @@ from aio_apiserver.apiserver.negotiation import Format, Target
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
+from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.registry.rest import timestamp
 from aio_apiserver.storage.clock import Clock
 
 _COMPONENT = "apiserver"

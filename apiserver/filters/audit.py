@@ -15,11 +15,11 @@ from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.connections import Connection
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.audit.levels import Stage
-from aio_apiserver.registry.audit.trail import Trail
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.levels import Stage
+from aio_apiserver.registry.generic.audit.trail import Trail
 
 _NOBODY = UserInfo(name="")
 _CLOSED_EARLY = {"status": "Success", "message": "Connection closed early", "code": 200}

@@ -19,9 +19,9 @@ from aio_apiserver.apiserver.connections import Connection
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.webhook_words import HIDDEN
-from aio_apiserver.registry.access.authentication import Authenticated, BadToken, Tokens
-from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken, Tokens
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
 from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)

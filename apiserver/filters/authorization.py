@@ -12,11 +12,11 @@ from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.request_info import RequestInfo
 from aio_apiserver.apiserver.urls import Query
-from aio_apiserver.registry.access import refusals
-from aio_apiserver.registry.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.audit.trail import Trail
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access import refusals
+from aio_apiserver.registry.generic.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.trail import Trail
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.testing.rules import Fault
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import Details, StatusError
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.rest import MODIFIED
+from aio_apiserver.registry.generic.rest import MODIFIED
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import WatchSink
 

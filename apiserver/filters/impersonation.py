@@ -16,10 +16,10 @@ from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.filters.authorization import attributes_of
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
-from aio_apiserver.registry.access.impersonation import Impersonator
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.impersonation import Impersonator
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.storage.clock import Clock
 
 _PREFIX = b"impersonate-"

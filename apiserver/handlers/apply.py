@@ -14,10 +14,10 @@ from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.machinery.patch import documents
 from aio_apiserver.registry.machinery.patch.apply import elsewhere
 from aio_apiserver.registry.machinery.schema import yaml_keys
-from aio_apiserver.registry.rest import Updater
 from aio_apiserver.storage import aside
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.locations import Call, Location, Passage
-from aio_apiserver.registry.rest import Connecter
+from aio_apiserver.registry.generic.rest import Connecter
 
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
 

@@ -14,8 +14,8 @@ from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions, delete_options_of
 from aio_apiserver.registry.machinery.schema import DecodeError
-from aio_apiserver.registry.options import META_GROUP, DeleteOptions, delete_options_of
 
 _OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _SCHEME = "pkg/apis/meta/internalversion/scheme/register.go:27"

@@ -8,7 +8,7 @@ from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.rest import Getter
+from aio_apiserver.registry.generic.rest import Getter
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:

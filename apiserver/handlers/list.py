@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry.rest import Lister
+from aio_apiserver.registry.generic.rest import Lister
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:

@@ -19,7 +19,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.patch import documents, json_patch, merge, strategic, texts
 from aio_apiserver.registry.machinery.schema import Decoded, strict
 from aio_apiserver.storage.stored_object import Object, StoredObject

@@ -20,7 +20,7 @@ from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.request_info import RequestInfo
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
 

@@ -8,7 +8,7 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.generic.field_managers import manager_of
-from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.generic.rest import Request
 
 
 def rest_request(context: RequestContext, served: Served[Any]) -> Request:

@@ -17,13 +17,13 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource
 from aio_apiserver.registry.customresources import versions
 from aio_apiserver.registry.customresources.definition import Definition
 from aio_apiserver.registry.customresources.offers import Offer
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import RESTStorage
+from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
-from aio_apiserver.registry.rest import RESTStorage
-from aio_apiserver.registry.view import View
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

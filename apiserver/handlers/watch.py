@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.handlers.watch_frames import frames_of
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.wires import wire_of
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.rest import Request, RESTStorage, Watching
+from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
 from aio_apiserver.storage.interface import ListOptions, WatchOptions
 
 

@@ -7,9 +7,9 @@ are, and the rest counts together.
 from collections.abc import Iterable
 
 from aio_apiserver.apiserver.metrics.tokens import TokenMetrics
-from aio_apiserver.registry.access.authentication import Authenticated
-from aio_apiserver.registry.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.authentication import Authenticated
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import AnyFamily, Family, Histogram

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.registry.audit.levels import Level
+from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import AnyFamily
 

@@ -31,8 +31,8 @@ from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.testing import rules, server_clock
 from aio_apiserver.apiserver.testing.moving import NotSettled
 from aio_apiserver.apiserver.testing.requests import FIELDS
-from aio_apiserver.registry.access.users import ANONYMOUS
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.storage.errors import InvalidOptions
 
 if TYPE_CHECKING:

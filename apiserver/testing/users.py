@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.certificates import KeyPair
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.testing.client import Client
 from aio_apiserver.apiserver.testing.clients import Clients
-from aio_apiserver.registry.access.users import service_account_groups, split_service_account
+from aio_apiserver.registry.generic.access.users import service_account_groups, split_service_account
 
 
 class User(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.registry.access.authorizer import (
+from aio_apiserver.registry.generic.access.authorizer import (
     ALLOWED,
     Attributes,
     Decision,
@@ -21,7 +21,7 @@ from aio_apiserver.registry.access.authorizer import (
     Rules,
     Verdict,
 )
-from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, UserInfo
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
 
 _VERSION = "abac.authorization.kubernetes.io/v1beta1"
 _ALL = "*"

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.generic import interpret
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _KEPT = 4096

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from aio_apiserver.registry.access.authorizer import Authorizer, Link
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import AnyFamily
 

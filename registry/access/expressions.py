@@ -10,9 +10,9 @@ Must hold: an expression is compiled once, when the configuration is read; one t
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.access.authentication import BadToken
 from aio_apiserver.registry.access.oidc import Claims
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.authentication import BadToken
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import Environment, Program
 from aio_apiserver.registry.machinery.cel.libraries import BASE

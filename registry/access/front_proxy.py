@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.users import UserInfo
 
 USERNAME_HEADERS = ("X-Remote-User",)
 GROUP_HEADERS = ("X-Remote-Group",)

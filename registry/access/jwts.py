@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.access.authentication import BadToken
+from aio_apiserver.registry.generic.access.authentication import BadToken
 
 LEEWAY_SECONDS = 60
 _PARTS = 3

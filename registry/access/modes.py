@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
 from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.access.authorizer import Authorizer, Link
 from aio_apiserver.registry.access.node import Node
 from aio_apiserver.registry.access.rbac import RBAC
 from aio_apiserver.registry.access.rbac_feed import RBACFeed
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Counter
 

@@ -7,8 +7,8 @@ the node does.
 from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.registry.access import rbac_rules
-from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
 from aio_apiserver.storage.selection import Operator
 
 _LEASES = "kube-node-lease"

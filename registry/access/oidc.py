@@ -12,11 +12,11 @@ import orjson
 from msgspec import Struct, field
 
 from aio_apiserver.registry.access import jwts
-from aio_apiserver.registry.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.access.service_account_claims import CREDENTIAL_ID
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
+from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.storage.clock import Clock
 
 Fetch = Callable[[str], Awaitable[bytes]]

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from aio_apiserver.registry.access import rbac_rules
-from aio_apiserver.registry.access.authorizer import (
+from aio_apiserver.registry.access.rbac_feed import RBACFeed
+from aio_apiserver.registry.access.rbac_policy import Policy, missing
+from aio_apiserver.registry.generic.access.authorizer import (
     NO_OPINION,
     Attributes,
     Decision,
@@ -18,9 +20,7 @@ from aio_apiserver.registry.access.authorizer import (
     Verdict,
     joined,
 )
-from aio_apiserver.registry.access.rbac_feed import RBACFeed
-from aio_apiserver.registry.access.rbac_policy import Policy, missing
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.users import UserInfo
 
 
 class RBAC:

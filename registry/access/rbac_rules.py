@@ -8,7 +8,7 @@ where it means all.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aio_apiserver.registry.access.authorizer import Attributes
+from aio_apiserver.registry.generic.access.authorizer import Attributes
 
 ALL = "*"
 

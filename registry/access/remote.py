@@ -12,10 +12,10 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.access import jwts
-from aio_apiserver.registry.access.authentication import Authenticated, BadToken
-from aio_apiserver.registry.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.webhook_calls import Ask, WebhookFailed
+from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.generic.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.selection import Operator, Requirement
 from aio_apiserver.storage.stored_object import Object

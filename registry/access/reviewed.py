@@ -7,10 +7,17 @@ is asked about more than the user wanted, never less.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.access.authorizer import UNLIMITED, Attributes, Decision, GivenSelectors, Selectors, Verdict
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.validation.names import check_label_value, check_qualified_name
+from aio_apiserver.registry.generic.access.authorizer import (
+    UNLIMITED,
+    Attributes,
+    Decision,
+    GivenSelectors,
+    Selectors,
+    Verdict,
+)
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.machinery.selectors import fields, labels
 from aio_apiserver.storage.selection import Operator, Requirement
 from aio_apiserver.storage.stored_object import Object

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.access.users import UserInfo, service_account_groups, service_account_name
+from aio_apiserver.registry.generic.access.users import UserInfo, service_account_groups, service_account_name
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 _EXTRA = "authentication.kubernetes.io/"

@@ -8,7 +8,6 @@ from typing import Any
 
 from aio_apiserver.registry.access import jwts
 from aio_apiserver.registry.access.alive import Alive, Life
-from aio_apiserver.registry.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.access.service_account_claims import (
     Bound,
     Claims,
@@ -18,7 +17,6 @@ from aio_apiserver.registry.access.service_account_claims import (
     warned_after,
 )
 from aio_apiserver.registry.access.signing_keys import SigningKeys
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
@@ -26,7 +24,9 @@ from aio_apiserver.registry.core.nodes import NODES
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.secrets import SECRETS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.clock import Clock
 
 _MOST_REMEMBERED = 4096

@@ -9,7 +9,7 @@ import csv
 import logging
 from collections.abc import Mapping
 
-from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 
 logger = logging.getLogger(__name__)
 

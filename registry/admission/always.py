@@ -1,7 +1,7 @@
 """AlwaysAdmit and AlwaysDeny: for tests of clients."""
 
 from aio_apiserver.registry.admission import refusals
-from aio_apiserver.registry.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 
 
 class AlwaysAdmit(Plugin):

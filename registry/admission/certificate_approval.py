@@ -1,8 +1,8 @@
 """CertificateApproval: approving takes the right to do so for the signer that the request names."""
 
-from aio_apiserver.registry.access.authorizer import Authorizer
 from aio_apiserver.registry.admission import signer_rights
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 
 
 class CertificateApproval(Plugin):

@@ -3,9 +3,9 @@
 Who changes neither the certificate nor a condition does not sign.
 """
 
-from aio_apiserver.registry.access.authorizer import Authorizer
 from aio_apiserver.registry.admission import signer_rights
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from aio_apiserver.registry.admission.interface import Operation
+from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import AnyFamily

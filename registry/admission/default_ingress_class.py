@@ -1,7 +1,7 @@
 """DefaultIngressClass: an ingress that names no class gets the default one, if there is one."""
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.networking.ingressclasses import DEFAULT_ANNOTATION

@@ -1,8 +1,8 @@
 """DefaultTolerationSeconds: pods stay a while on a node that is not ready or not reached, unless they say how long."""
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import is_pod
-from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"

@@ -1,8 +1,8 @@
 """ExtendedResourceToleration: pods that ask for a special resource may go to the nodes that are kept for it."""
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import is_pod
 from aio_apiserver.registry.base.validation import resource_names
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -20,11 +20,11 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.admission import refusals
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.rest import Foundation
-from aio_apiserver.registry.webhook_calls import Ask, WebhookFailed
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

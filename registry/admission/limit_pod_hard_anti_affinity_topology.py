@@ -1,9 +1,9 @@
 """LimitPodHardAntiAffinityTopology: pods may keep others off their node, but not off a whole zone."""
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import PODS, is_pod
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 
 _HOSTNAME = "kubernetes.io/hostname"
 _TERMS = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"

@@ -9,13 +9,13 @@ from typing import Any
 
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.core import pod_resources
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

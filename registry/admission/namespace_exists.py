@@ -1,9 +1,9 @@
 """NamespaceExists: nothing is made, changed or deleted in a namespace that is not there."""
 
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.interface import Storage
 
 NAMESPACES = GroupResource("", "namespaces")

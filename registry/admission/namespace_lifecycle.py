@@ -5,12 +5,12 @@ common answer (it is there and active) costs no more than a look into the cache.
 """
 
 from aio_apiserver.registry.admission import refusals
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.storage.errors import KeyNotFound

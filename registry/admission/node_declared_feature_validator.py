@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aio_apiserver.registry.admission import refusals
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 
 Spec = Mapping[str, Any]
 

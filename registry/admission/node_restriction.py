@@ -7,9 +7,7 @@ of a member of system:nodes that cannot be matched to one node is refused.
 import base64
 from collections.abc import Callable, Mapping
 
-from aio_apiserver.registry.access.users import NODES, UserInfo
 from aio_apiserver.registry.admission import node_tokens, refusals
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.node_tokens import NodeObjects
 from aio_apiserver.registry.admission.pod_references import first_reference
 from aio_apiserver.registry.base import objects
@@ -17,7 +15,9 @@ from aio_apiserver.registry.base.golang import pem
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import differences, internal
-from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.generic.access.users import NODES, UserInfo
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.storage.stored_object import Object
 
 _PREFIX = "system:node:"

@@ -2,10 +2,10 @@
 
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

@@ -5,10 +5,10 @@ Most servers have no admission policies; those should not pay for a language tha
 
 from collections.abc import Callable
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.interface import ListOptions, Storage
 
 _ANY = ListOptions(resource_version=0, limit=1)

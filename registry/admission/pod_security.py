@@ -9,10 +9,8 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aio_apiserver.registry.access.authorizer import joined
 from aio_apiserver.registry.admission import pod_security_configuration
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pod_security_configuration import Configuration
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.base import errors, objects
@@ -23,12 +21,14 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.core.pods import PODS as POD_KIND
+from aio_apiserver.registry.generic.access.authorizer import joined
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
-from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object

@@ -6,10 +6,10 @@ The labels come when the pod is bound, or with a pod that is made on a node.
 from collections.abc import Mapping
 
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes
 
 PODS = GroupResource("", "pods")
 

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import is_pod
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

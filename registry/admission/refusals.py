@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.base.errors import Cause, Forbidden
+from aio_apiserver.registry.generic.admission.interface import Attributes
 
 
 def forbidden(attributes: Attributes, why: str, *, causes: Sequence[Cause] = ()) -> Forbidden:

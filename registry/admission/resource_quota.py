@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.admission.matching import REVIEWS
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.quota import amounts, charging, limited
 from aio_apiserver.registry.quota.amounts import Amounts
@@ -26,7 +27,6 @@ from aio_apiserver.registry.quota.evaluators import Evaluator, ObjectCounts, cou
 from aio_apiserver.registry.quota.limited import Limited
 from aio_apiserver.registry.quota.pods import Pods
 from aio_apiserver.registry.quota.services import Services
-from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Storage, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject

@@ -5,12 +5,12 @@ Must hold: a pod's overhead is that of its class, never one of its own.
 
 from aio_apiserver.registry.admission import refusals, tolerations
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import is_pod
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

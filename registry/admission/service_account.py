@@ -8,14 +8,14 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from aio_apiserver.registry import preparation
 from aio_apiserver.registry.admission import refusals
 from aio_apiserver.registry.admission.cached import Cached
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.pods import PODS
 from aio_apiserver.registry.admission.secret_references import secret_names
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

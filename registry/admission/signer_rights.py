@@ -1,11 +1,11 @@
 """Who may act for which signer of certificates: what the plugins for certificates share."""
 
-from aio_apiserver.registry.access.authorizer import Authorizer
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.certificates import signers
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes
 
 REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 
 _FINALIZERS: Mapping[GroupResource, str] = {
     GroupResource("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",

@@ -1,7 +1,7 @@
 """TaintNodesByCondition: a new node takes no pods before it has said that it is ready."""
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 
 _NODES = GroupResource("", "nodes")
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}

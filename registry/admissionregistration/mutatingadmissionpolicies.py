@@ -9,7 +9,7 @@ from aio_apiserver.registry.admissionregistration.webhooks import REINVOCATION_P
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, values
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

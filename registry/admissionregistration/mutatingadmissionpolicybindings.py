@@ -3,7 +3,7 @@
 from aio_apiserver.registry.admissionregistration import policies
 from aio_apiserver.registry.admissionregistration.policy_strategies import BindingStrategy
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -1,7 +1,7 @@
 """Mutating webhook configurations: programs elsewhere that may change what is written."""
 
 from aio_apiserver.registry.admissionregistration.webhooks import WebhookConfigurationStrategy
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 
 MUTATINGWEBHOOKCONFIGURATIONS = Kind(
     group="admissionregistration.k8s.io",

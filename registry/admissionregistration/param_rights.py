@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
 from aio_apiserver.registry.base import errors, objects
@@ -12,11 +10,13 @@ from aio_apiserver.registry.base.golang import text
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

@@ -3,7 +3,7 @@
 from aio_apiserver.registry.admissionregistration import policies
 from aio_apiserver.registry.admissionregistration.names import warn_of_reserved_name
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

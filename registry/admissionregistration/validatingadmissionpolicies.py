@@ -9,8 +9,8 @@ from aio_apiserver.registry.admissionregistration.policy_strategies import Polic
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import conditions, field, internal, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

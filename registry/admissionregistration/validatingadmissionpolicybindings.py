@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.registry.admissionregistration.policy_strategies import BindingStrategy
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.stored_object import Object
 
 _ACTIONS = ("Audit", "Deny", "Warn")

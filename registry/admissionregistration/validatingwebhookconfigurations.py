@@ -1,7 +1,7 @@
 """Validating webhook configurations: programs elsewhere that may refuse what is written."""
 
 from aio_apiserver.registry.admissionregistration.webhooks import WebhookConfigurationStrategy
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 
 VALIDATINGWEBHOOKCONFIGURATIONS = Kind(
     group="admissionregistration.k8s.io",

@@ -13,7 +13,7 @@ from aio_apiserver.registry.admissionregistration.names import warn_of_reserved_
 from aio_apiserver.registry.base.validation import domains, field, label_selectors, urls
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1035_LABEL
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 FAILURE_POLICIES = ("Fail", "Ignore")

@@ -9,9 +9,9 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import domains, field, names, ports
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import timestamp
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _PORT = 443

@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object

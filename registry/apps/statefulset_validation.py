@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.validation import (
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import replicated
 from aio_apiserver.registry.core.pods_validation import allowances, annotations, claims, templates
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import StrategyContext
 
 _ONLY_STEPWISE = "only allowed for updateStrategy 'RollingUpdate'"
 _RETENTIONS = ("Retain", "Delete")

@@ -6,8 +6,8 @@ from aio_apiserver.registry.base.validation import field, names, resource_names,
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, pod_warnings, replicated
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
-from aio_apiserver.registry.kind import Kind, Scale
-from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"

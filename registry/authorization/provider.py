@@ -5,17 +5,17 @@ from functools import partial
 from typing import Any
 
 from aio_apiserver.registry.access import reviewed
-from aio_apiserver.registry.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.authorization import validation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, Request, RESTStorage
 from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authorization.k8s.io"

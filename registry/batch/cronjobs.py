@@ -9,8 +9,8 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.batch import jobs, schedules, time_zones
 from aio_apiserver.registry.core import pod_spec, pod_warnings
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.batch import job_policies
 from aio_apiserver.registry.core import replicated
 from aio_apiserver.registry.core.pods_validation import templates
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import StrategyContext
 
 Spec = Mapping[str, Any]
 

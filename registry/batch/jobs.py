@@ -10,9 +10,9 @@ from aio_apiserver.registry.base.validation import field, internal, label_select
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, pod_warnings
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.strategy import GarbageCollection, StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:

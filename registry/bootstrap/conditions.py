@@ -1,7 +1,7 @@
 """Conditions: setting one in a status, as the server's own loops do it."""
 
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.registry.rest import timestamp
+from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.storage.stored_object import Object
 
 

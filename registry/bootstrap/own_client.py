@@ -7,13 +7,13 @@ there already and right is not written; two servers that begin at once end with 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from aio_apiserver.registry.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.registry.assembly import Groups
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.rest import Foundation, Request, Updated, UpdatedObject
-from aio_apiserver.registry.view import typed
+from aio_apiserver.registry.generic.rest import Foundation, Request, Updated, UpdatedObject
+from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -6,10 +6,10 @@ from aio_apiserver.registry.core.allocation.repair import Repair
 from aio_apiserver.registry.core.service_hooks import cluster_ips
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
-from aio_apiserver.registry.rest import Foundation
 
 
 def repair(groups: Groups, given: Foundation) -> Repair:

@@ -30,7 +30,7 @@ from aio_apiserver.registry.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.core.allocation import repair
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.tasks import Tasks

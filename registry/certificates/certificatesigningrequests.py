@@ -6,9 +6,9 @@ from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.certificates import request_validation
 from aio_apiserver.registry.certificates.request_validation import APPROVED, CONDITIONS, DENIED, conditions_of
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import timestamp
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

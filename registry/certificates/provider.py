@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from aio_apiserver.registry.certificates.certificatesigningrequests import APPROVAL, CERTIFICATESIGNINGREQUESTS
 from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, RESTStorage
 
 GROUP = "certificates.k8s.io"
 

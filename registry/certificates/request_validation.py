@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.certificates import signers
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"

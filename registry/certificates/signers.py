@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.generic.access.users import UserInfo
 
 LEGACY_UNKNOWN = "kubernetes.io/legacy-unknown"
 API_SERVER_CLIENT = "kubernetes.io/kube-apiserver-client"

@@ -2,8 +2,6 @@
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry import preparation, rest
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -11,10 +9,12 @@ from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.registry.generic import preparation, rest
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Request
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

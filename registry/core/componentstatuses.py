@@ -11,9 +11,9 @@ from functools import partial
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import Environment, Request
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
 from aio_apiserver.storage.stored_object import Object, Reader, StoredObject

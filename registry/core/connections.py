@@ -5,14 +5,14 @@ Must hold: admission sees the options of every one, before anything is looked up
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access import authorizer as access
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.access import authorizer as access
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Environment, Request
 from aio_apiserver.storage.stored_object import Object
 
 UPGRADEABLE = frozenset({"create", "get"})

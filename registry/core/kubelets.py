@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.core.nodes import NODES
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.rest import Environment
+from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.storage.stored_object import Object
 
 

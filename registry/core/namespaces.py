@@ -8,8 +8,8 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.validation import field, names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import ALL_VERBS, Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import ALL_VERBS, Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 NAME_LABEL = "kubernetes.io/metadata.name"

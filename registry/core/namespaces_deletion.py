@@ -9,17 +9,17 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from aio_apiserver.registry.core.namespaces import FINALIZE_STRATEGY, NAMESPACES, TERMINATING
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import DeleteOptions, UpdateOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request, RESTStorage, Updated, UpdatedObject, timestamp
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.registry.options import DeleteOptions, UpdateOptions
-from aio_apiserver.registry.rest import Deleted, Request, RESTStorage, Updated, UpdatedObject, timestamp
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -9,9 +9,9 @@ from aio_apiserver.registry.base.validation import differences, field, internal,
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import volume_specs
 from aio_apiserver.registry.core.pods_validation import claims
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.storageclasses.storageclasses import CLASS_ANNOTATION
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 BOUND = "Bound"

@@ -7,9 +7,9 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import differences, field, internal, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import volume_specs
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import timestamp
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options"

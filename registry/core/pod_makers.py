@@ -1,7 +1,7 @@
 """Kinds that make pods of a template: what belongs to features that are off is dropped from it on its way in."""
 
 from aio_apiserver.registry.core import pod_spec
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

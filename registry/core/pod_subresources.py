@@ -10,10 +10,10 @@ from aio_apiserver.registry.core.pods_log import LogREST
 from aio_apiserver.registry.core.pods_streams import StreamREST
 from aio_apiserver.registry.core.proxies import NodeProxyREST, PodProxyREST, ServiceProxyREST
 from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.policy.evictions import EvictionREST
-from aio_apiserver.registry.rest import Environment, RESTStorage
 
 
 def paths(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, RESTStorage]:

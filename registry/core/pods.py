@@ -8,9 +8,9 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import app_armor, pod_resources, pod_spec, pod_warnings
 from aio_apiserver.registry.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.core.pods_validation import allowances, options, pod, updates
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _TERMINAL_PHASES = frozenset({"Failed", "Succeeded"})

@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods import PodStrategy
 from aio_apiserver.registry.core.pods_validation import ephemeral_containers
-from aio_apiserver.registry.strategy import StrategyContext, keep_metadata
+from aio_apiserver.registry.generic.strategy import StrategyContext, keep_metadata
 from aio_apiserver.storage.stored_object import Object
 
 _MEMBER = "ephemeralContainers"

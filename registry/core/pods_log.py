@@ -9,8 +9,8 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.core import connect_options, connections
 from aio_apiserver.registry.core.connections import Connection
 from aio_apiserver.registry.core.kubelets import Kubelets
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, Request
 from aio_apiserver.storage.stored_object import Object
 
 _OPTIONS = "PodLogOptions"

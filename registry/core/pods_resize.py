@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods import PodStrategy
 from aio_apiserver.registry.core.pods_validation import resizing
-from aio_apiserver.registry.strategy import StrategyContext, keep_metadata
+from aio_apiserver.registry.generic.strategy import StrategyContext, keep_metadata
 from aio_apiserver.storage.stored_object import Object
 
 _CONTAINERS = ("containers", "initContainers")

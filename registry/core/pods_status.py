@@ -6,7 +6,7 @@ from typing import Any
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import allowances, status
-from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _OF_OTHERS = ("ownerReferences", "deletionTimestamp")

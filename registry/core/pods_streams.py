@@ -8,8 +8,8 @@ from aio_apiserver.registry.base.locations import Call, Location, Passage
 from aio_apiserver.registry.core import connect_options, connections
 from aio_apiserver.registry.core.connections import UPGRADEABLE, Connection
 from aio_apiserver.registry.core.kubelets import Kubelets
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, Request
 from aio_apiserver.storage.stored_object import Object
 
 _FLAGS = (("stdin", "input"), ("stdout", "output"), ("stderr", "error"), ("tty", "tty"))

@@ -4,8 +4,8 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, pod_warnings
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.core.pods_validation import templates
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -23,8 +23,8 @@ from aio_apiserver.registry.core.serviceaccounts_token import TokenREST
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.events.provider import KINDS as EVENTS_ELSEWHERE
 from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, RESTStorage
 
 GROUP = ""
 

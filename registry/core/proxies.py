@@ -20,8 +20,8 @@ from aio_apiserver.registry.core.kubelets import Kubelets
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, Request
 from aio_apiserver.storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")

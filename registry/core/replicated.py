@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation import field, internal, label_select
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_warnings
 from aio_apiserver.registry.core.pods_validation import templates
-from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _MISMATCH = "`selector` does not match template `labels`"

@@ -8,8 +8,8 @@ from aio_apiserver.registry.base.validation import field, names, object_meta, va
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pod_spec, replicated
 from aio_apiserver.registry.core.pod_makers import PodMakerStrategy
-from aio_apiserver.registry.kind import Kind, Scale
-from aio_apiserver.registry.strategy import GarbageCollection, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.strategy import GarbageCollection, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")

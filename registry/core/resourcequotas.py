@@ -6,8 +6,8 @@ from typing import Any
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, internal, object_meta, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 TERMINATING, NOT_TERMINATING = "Terminating", "NotTerminating"

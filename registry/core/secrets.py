@@ -11,9 +11,9 @@ from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import data, key_pairs
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.schema.leaves import json_type
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 OPAQUE = "Opaque"

@@ -3,19 +3,19 @@
 import logging
 from collections.abc import Mapping
 
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.core.allocation.allocators import Allocators
 from aio_apiserver.registry.core.allocation.cluster_ips import ClusterIPs, family_of
 from aio_apiserver.registry.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.rest import Environment, Foundation, Request
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.rest import Environment, Foundation, Request
 from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)

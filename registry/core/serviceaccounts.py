@@ -1,8 +1,8 @@
 """Service accounts: identities for pods. Their tokens are another file's."""
 
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aio_apiserver.registry import preparation
 from aio_apiserver.registry.access.alive import Alive, Life
 from aio_apiserver.registry.access.service_account_claims import Bound, Reference
 from aio_apiserver.registry.access.token_issuer import TokenIssuer
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
@@ -18,12 +16,14 @@ from aio_apiserver.registry.core.nodes import NODES
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.secrets import SECRETS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Environment, Request, timestamp
 from aio_apiserver.registry.generic.reviews import review
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Environment, Request, timestamp
-from aio_apiserver.registry.view import typed
+from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"

@@ -9,8 +9,8 @@ from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import service_changes, service_types, service_validation, service_warnings
 from aio_apiserver.registry.core.service_types import CLUSTER_IP, LOAD_BALANCER
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _AFFINITY_SECONDS = 10800

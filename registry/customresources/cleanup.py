@@ -9,16 +9,16 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.admission.interface import Chain
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.customresources import conditions
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.customresources.definition import CLEANUP, Definition
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.interface import Chain
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import Request, timestamp
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.rest import Request, timestamp
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Update

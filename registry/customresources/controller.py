@@ -21,7 +21,7 @@ from aio_apiserver.registry.customresources.resources import Resources
 from aio_apiserver.registry.customresources.settling import Decide
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.provider import open_store, resource_of
-from aio_apiserver.registry.rest import Environment, timestamp
+from aio_apiserver.registry.generic.rest import Environment, timestamp
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import Update
 from aio_apiserver.storage.stored_object import Object, StoredObject

@@ -15,8 +15,8 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.customresources import conversion_rules
 from aio_apiserver.registry.customresources.definition import Definition
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
-from aio_apiserver.registry.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.stored_object import Object
 

@@ -6,13 +6,13 @@ cleanup, whatever grace it asks for; later ones go the way of all objects.
 
 from msgspec.structs import asdict, replace
 
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.customresources import conditions
 from aio_apiserver.registry.customresources.definition import CLEANUP
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request, timestamp
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.rest import Deleted, Request, timestamp
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import StoredObject
 

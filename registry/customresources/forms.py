@@ -12,8 +12,8 @@ from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.customresources import versioned_storage
 from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.customresources.definition import Definition, Version
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
-from aio_apiserver.registry.webhook_calls import CallWebhook
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -11,7 +11,6 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry.admission.interface import Admission, Attributes, Operation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.customresources import columns, forms, selectable_fields, versioned_storage
 from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
@@ -19,16 +18,17 @@ from aio_apiserver.registry.customresources.definition import Definition, Versio
 from aio_apiserver.registry.customresources.object_rules import ObjectRules
 from aio_apiserver.registry.customresources.scale import CustomScaleREST
 from aio_apiserver.registry.customresources.strategy import CustomStatusStrategy, CustomStrategy
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
 from aio_apiserver.registry.generic.field_managers import custom_field_managers, replicas_path
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind, Scale
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
 from aio_apiserver.registry.machinery.patch.apply.manager import Ask
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
-from aio_apiserver.registry.rest import Environment, RESTStorage
-from aio_apiserver.registry.webhook_calls import CallWebhook
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import Storage

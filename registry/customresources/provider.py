@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS, GROUP
 from aio_apiserver.registry.customresources.definition_store import DefinitionStore
 from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.rest import Environment, RESTStorage
 
 KINDS = (DEFINITIONS,)
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from aio_apiserver.registry.customresources import offers, versioned_storage
 from aio_apiserver.registry.customresources.definition import Definition, SchemaSource
 from aio_apiserver.registry.customresources.offers import Offer
+from aio_apiserver.registry.generic.rest import Environment
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
-from aio_apiserver.registry.rest import Environment
-from aio_apiserver.registry.webhook_calls import CallWebhook
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.tasks import Tasks

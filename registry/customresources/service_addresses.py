@@ -6,8 +6,8 @@ from typing import Any
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.rest import StorageFor
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 
 

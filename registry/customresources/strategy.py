@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.customresources import object_rules
 from aio_apiserver.registry.customresources.object_rules import ObjectRules
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

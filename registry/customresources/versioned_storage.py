@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from aio_apiserver.registry.customresources import conversion, selectable_fields
 from aio_apiserver.registry.customresources.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.customresources.definition import Definition, Version
-from aio_apiserver.registry.webhook_calls import CallWebhook
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.stored_object import Object
 

@@ -2,8 +2,8 @@
 
 from aio_apiserver.registry.core.events import EVENTS, INVOLVED, EventStrategy
 from aio_apiserver.registry.events.conversion import CONVERSION
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import KindsProvider
-from aio_apiserver.registry.kind import Kind
 
 GROUP = "events.k8s.io"
 

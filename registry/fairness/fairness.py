@@ -8,7 +8,6 @@ import asyncio
 from asyncio import CancelledError
 from collections.abc import Collection
 
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.fairness import level as levels
 from aio_apiserver.registry.fairness.alarms import Alarms
 from aio_apiserver.registry.fairness.estimates import Estimator, SizesOf
@@ -22,9 +21,10 @@ from aio_apiserver.registry.fairness.watches import OpenWatches
 from aio_apiserver.registry.flowcontrol.classification import FlowSchema, flow_schema
 from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 

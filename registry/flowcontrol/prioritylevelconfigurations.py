@@ -8,8 +8,8 @@ from aio_apiserver.registry.base.validation import field, internal, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.flowcontrol import mandatory
 from aio_apiserver.registry.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]

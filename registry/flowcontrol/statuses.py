@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

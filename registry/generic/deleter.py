@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry import preparation
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.generic import deletion
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.rest import Deleted, Request
+from aio_apiserver.registry.generic import deletion, preparation
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

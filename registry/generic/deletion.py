@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
-from aio_apiserver.registry.options import DeleteOptions
-from aio_apiserver.registry.rest import timestamp
-from aio_apiserver.registry.strategy import GarbageCollection
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import GarbageCollection
 
 
 def finalizers_for(metadata: dict[str, Any], options: DeleteOptions, policy: GarbageCollection) -> list[str]:

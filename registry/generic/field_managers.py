@@ -6,9 +6,10 @@ Must hold: there is one for each path; nothing of a type is compiled before its 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from aio_apiserver.registry import rest
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic import rest
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import elements
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
@@ -18,7 +19,6 @@ from aio_apiserver.registry.machinery.patch.apply.resets import resets
 from aio_apiserver.registry.machinery.patch.apply.scale import Paths
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
-from aio_apiserver.registry.view import View
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aio_apiserver.registry.admission.forms import forms_of
 from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.forms import forms_of
 from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.scale import ScaleREST
 from aio_apiserver.registry.generic.status import SubresourceREST
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.registry.rest import Environment, RESTStorage
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.stored_object import Object

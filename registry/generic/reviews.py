@@ -5,15 +5,15 @@ Must hold: a question passes admission as every write does, and nothing of it is
 
 from collections.abc import Awaitable, Callable
 
-from aio_apiserver.registry import preparation
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.field_managers import field_managers
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Environment, Request
-from aio_apiserver.registry.view import typed
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Environment, Request
+from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]

@@ -14,30 +14,29 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aio_apiserver.registry import preparation, rest
-from aio_apiserver.registry.access.always import AlwaysAllow
-from aio_apiserver.registry.access.authorizer import Attributes as Question
-from aio_apiserver.registry.access.authorizer import Authorizer
-from aio_apiserver.registry.access.refusals import forbidden
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Admission, Attributes, Chain, Operation
 from aio_apiserver.registry.base import errors, owner_references
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.config import Config
-from aio_apiserver.registry.generic import deletion, interpret
+from aio_apiserver.registry.generic import deletion, interpret, preparation, rest
+from aio_apiserver.registry.generic.access.always import AlwaysAllow
+from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.access.refusals import forbidden
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Chain, Operation
+from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.deleter import Deleter
 from aio_apiserver.registry.generic.field_managers import FieldManagers
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.hooks import Hooks, Taken
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request, Updated, UpdatedObject
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply import admitted, elsewhere, times
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
-from aio_apiserver.registry.rest import Deleted, Request, Updated, UpdatedObject
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage

@@ -6,9 +6,9 @@ from typing import Any
 from aio_apiserver.registry.base.validation import domains, field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.networking import backends
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"

@@ -9,9 +9,9 @@ from aio_apiserver.registry.base.validation import addresses, domains, field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, Format
 from aio_apiserver.registry.core import service_validation, service_warnings
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.networking import backends
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"

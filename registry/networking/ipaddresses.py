@@ -6,8 +6,8 @@ from typing import Any
 from aio_apiserver.registry.base.validation import addresses, domains, field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _PARENT = "spec.parentRef"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import addresses, field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _PATH = "spec.cidrs"

@@ -7,8 +7,8 @@ from aio_apiserver.registry.base.validation import domains, field, internal, nod
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
 from aio_apiserver.registry.core.pods_validation import options, resources, scheduling
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _TOLERATION_KEYS = ("key", "operator", "value", "effect")

@@ -10,8 +10,6 @@ is done to that state only.
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry import preparation, rest
-from aio_apiserver.registry.admission.interface import Chain, Operation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
@@ -19,13 +17,15 @@ from aio_apiserver.registry.base.validation import field, label_selectors
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.core import pod_conditions
 from aio_apiserver.registry.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.generic import preparation, rest
+from aio_apiserver.registry.generic.admission.interface import Chain, Operation
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, delete_options_of
 from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.rest import Environment, Request, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions, delete_options_of
 from aio_apiserver.registry.policy import disruptions
 from aio_apiserver.registry.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
-from aio_apiserver.registry.rest import Environment, Request, UpdatedObject
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -13,8 +13,8 @@ from aio_apiserver.registry.base.validation import (
     values,
 )
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")

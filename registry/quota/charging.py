@@ -7,8 +7,8 @@ limits lets nothing through.
 from collections.abc import Collection, Sequence
 
 from aio_apiserver.registry.admission import refusals
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.registry.quota.evaluators import Evaluator, Scope

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.registry.quota.evaluators import Scope, Unscoped, is_selected

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.storage.stored_object import Object

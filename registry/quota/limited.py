@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.quota import amounts, charging
 from aio_apiserver.registry.quota.evaluators import Evaluator, Scope
 from aio_apiserver.storage.stored_object import Object

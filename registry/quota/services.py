@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.registry.quota.evaluators import Unscoped

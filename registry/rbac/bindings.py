@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.rbac import validation
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -6,9 +6,9 @@ The gathering itself is a controller's: here an aggregation rule is only checked
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, label_selectors, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.rbac import validation
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"

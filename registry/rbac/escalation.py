@@ -11,22 +11,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.access.authorizer import Attributes as Question
-from aio_apiserver.registry.access.authorizer import Authorizer, joined
 from aio_apiserver.registry.access.rbac_policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
-from aio_apiserver.registry.admission.interface import Admission, Attributes, Operation
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.generic import interpret
+from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, joined
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.rbac import coverage
 from aio_apiserver.registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.rbac.roles import ROLES
-from aio_apiserver.registry.rest import StorageFor
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
 

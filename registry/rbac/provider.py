@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
+from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.rbac.escalation import Guard, Guarded
 from aio_apiserver.registry.rbac.roles import ROLES
 from aio_apiserver.registry.rbac.validation import GROUP
-from aio_apiserver.registry.rest import Environment, Request, RESTStorage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 KINDS = (CLUSTERROLEBINDINGS, CLUSTERROLES, ROLEBINDINGS, ROLES)

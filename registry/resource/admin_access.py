@@ -9,8 +9,8 @@ from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.resource import status_rights
-from aio_apiserver.registry.rest import Environment, Request
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

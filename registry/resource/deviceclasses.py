@@ -2,9 +2,9 @@
 
 from aio_apiserver.registry.base.validation import field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.resource import device_parts, lists
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _EXTENDED = "spec.extendedResourceName"

@@ -2,9 +2,9 @@
 
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.resource import claim_status, device_requests
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -9,10 +9,10 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import affinity
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.resource import device_names, devices, lists
-from aio_apiserver.registry.rest import timestamp
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _MOST_DEVICES = 128

@@ -3,8 +3,8 @@
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -7,8 +7,8 @@ from aio_apiserver.registry.base.validation import field, internal, names, objec
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import volume_specs
 from aio_apiserver.registry.core.pods_validation import volume_sources
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object
 
 _MAX_METADATA_BYTES = 256 * 1024

@@ -25,10 +25,10 @@ from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.warning_headers import Warnings
-from aio_apiserver.registry.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.access.rbac import decide
 from aio_apiserver.registry.access.rbac_policy import Policy
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
+from aio_apiserver.registry.generic.access.users import UserInfo
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.access.test_rbac import NAMESPACES, USERS, World
 

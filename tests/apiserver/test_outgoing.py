@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.outgoing import Outgoing
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.webhook_servers import webhook
 from tests.storage.kv.certificates import Authority

@@ -4,7 +4,7 @@ import pytest
 
 from aio_apiserver.apiserver import parameters, urls
 from aio_apiserver.registry.base.errors import BadRequest, Invalid
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.interface import Match, Preconditions
 
 MAPS = Kind(group="", plural="configmaps", kind="ConfigMap")

@@ -14,7 +14,7 @@ from aiohttp import web
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.webhook_client import ServiceAddress, WebhookClient
 from aio_apiserver.apiserver.webhook_credentials import Credential, Credentials
-from aio_apiserver.registry.webhook_calls import OutOfTime, Unusable, WebhookFailed
+from aio_apiserver.registry.generic.webhook_calls import OutOfTime, Unusable, WebhookFailed
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.measures import Counter, Histogram
 from tests.apiserver.webhook_servers import trusted, webhook

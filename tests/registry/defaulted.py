@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.strategy import StrategyContext
 
 CONTEXT = StrategyContext(namespace="default")
 _KEPT = ("uid", "creationTimestamp", "resourceVersion", "generation")

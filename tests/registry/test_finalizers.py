@@ -12,8 +12,8 @@ from aio_apiserver.registry.core.nodes import NODES
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.events.provider import KINDS as EVENT_KINDS
+from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.node.runtimeclasses import RUNTIMECLASSES
-from aio_apiserver.registry.strategy import Strategy
 from tests.registry.defaulted import CONTEXT
 
 OBJECT: dict[str, Any] = {"metadata": {"name": "a", "uid": "u", "finalizers": ["mine"]}, "spec": {}}

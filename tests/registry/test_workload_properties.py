@@ -15,7 +15,7 @@ from aio_apiserver.registry.apps.provider import PROVIDER as APPS
 from aio_apiserver.registry.batch.provider import PROVIDER as BATCH
 from aio_apiserver.registry.core.podtemplates import PODTEMPLATES
 from aio_apiserver.registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.schema import DecodeError
 from tests.registry.defaulted import CONTEXT, canonical, created, updated
 

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.access.authorizer import Authorizer as Access
-from aio_apiserver.registry.access.authorizer import Decision
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
+from aio_apiserver.registry.generic.access.authorizer import Decision
+from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.machinery.cel import admission
 from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT, Program
 from aio_apiserver.registry.machinery.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided

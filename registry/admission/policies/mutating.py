@@ -9,8 +9,6 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.admission.kind_mapping import KindMapping
 from aio_apiserver.registry.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.admission.policies import patches
@@ -28,8 +26,10 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 

@@ -7,8 +7,8 @@ import orjson
 from msgspec import Struct, field
 
 from aio_apiserver.registry.admission.policies.compiled import Binding
-from aio_apiserver.registry.audit.annotations import Annotate
 from aio_apiserver.registry.base.validation.field import escaped
+from aio_apiserver.registry.generic.audit.annotations import Annotate
 
 _LONGEST = 10 * 1024
 _FAILURE = "validation.policy.admission.k8s.io/validation_failure"

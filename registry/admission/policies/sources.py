@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.policies import compiled
 from aio_apiserver.registry.admission.policies.compiled import Binding, Policy
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.rest import StorageFor
 
 Hook = tuple[Policy, Sequence[Binding]]
 

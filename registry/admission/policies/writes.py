@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aio_apiserver.registry.access.authorizer import Authorizer as Access
 from aio_apiserver.registry.admission import requests
 from aio_apiserver.registry.admission.condition_metrics import ConditionMetrics, ConditionRecorder
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.matching import Matcher
 from aio_apiserver.registry.admission.policies.compiled import Policy
 from aio_apiserver.registry.admission.policies.conditions import hold
 from aio_apiserver.registry.admission.policies.evaluation import Answers, Inputs, inputs
 from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -6,8 +6,6 @@ client even with a no.
 
 import uuid
 
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.webhooks import answers, notes, reviews
 from aio_apiserver.registry.admission.webhooks.answers import Answer
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
@@ -15,8 +13,10 @@ from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denie
 from aio_apiserver.registry.admission.webhooks.shown import Shown
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.rest import Foundation
-from aio_apiserver.registry.webhook_calls import Unusable, WebhookFailed
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.access.authorizer import Authorizer
 from aio_apiserver.registry.admission import requests
 from aio_apiserver.registry.admission.condition_metrics import ConditionRecorder
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.policies.conditions import Undetermined, hold
 from aio_apiserver.registry.admission.policies.evaluation import Answers, Expression, inputs
 from aio_apiserver.registry.admission.webhooks.shown import Shown
 from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.machinery.cel import admission, types
 from aio_apiserver.registry.machinery.cel.admission import Given, Refused
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 from aio_apiserver.registry.admission.matching import Criteria, criteria_of_webhook
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import StorageFor
+from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject

@@ -7,8 +7,6 @@ earlier webhook wants to see again, it is asked once more, after all other plugi
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes, Plugin, Run
 from aio_apiserver.registry.admission.matching import is_configuration
 from aio_apiserver.registry.admission.webhooks import notes as audit
 from aio_apiserver.registry.admission.webhooks import patching
@@ -19,7 +17,9 @@ from aio_apiserver.registry.admission.webhooks.selecting import Selector
 from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
 from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.audit.levels import Level
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.audit.levels import Level
 
 logger = logging.getLogger(__name__)
 

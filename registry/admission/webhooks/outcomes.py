@@ -7,12 +7,12 @@ import logging
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics, code_label
 from aio_apiserver.registry.admission.webhooks import notes
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.failures import CallFailed, Denied
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)

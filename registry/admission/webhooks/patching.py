@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.admission.forms import Form
 from aio_apiserver.registry.admission.webhooks.answers import JSON_PATCH, Answer
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.failures import CallFailed
@@ -14,6 +13,7 @@ from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLa
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.schemes import scheme_of
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.machinery.patch import documents, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
 from aio_apiserver.registry.machinery.schema import DecodeError

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from aio_apiserver.registry.admission import requests
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.webhooks.shown import Shown
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"

@@ -6,8 +6,6 @@ refusals that of the first webhook is told.
 
 import asyncio
 
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.admission.interface import Attributes, Plugin, Run
 from aio_apiserver.registry.admission.matching import is_configuration
 from aio_apiserver.registry.admission.webhooks.calls import Caller
 from aio_apiserver.registry.admission.webhooks.configurations import Configurations, Webhook
@@ -16,7 +14,9 @@ from aio_apiserver.registry.admission.webhooks.selecting import Selector
 from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
 from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.rest import Foundation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.rest import Foundation
 
 
 class ValidatingAdmissionWebhook(Plugin):

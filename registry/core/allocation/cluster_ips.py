@@ -11,15 +11,15 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from itertools import count
 from typing import NamedTuple
 
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.base import conditions, errors, objects
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation.addresses import Address, Network
 from aio_apiserver.registry.core.allocation import bands
 from aio_apiserver.registry.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions
-from aio_apiserver.registry.rest import Request
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object, StoredObject

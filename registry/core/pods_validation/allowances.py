@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation import label_selectors, names, resou
 from aio_apiserver.registry.core.pods_validation import affinity, annotations, rules, security
 from aio_apiserver.registry.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.core.pods_validation.rules import Obj
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import StrategyContext
 
 
 def options_for(

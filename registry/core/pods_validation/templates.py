@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core.pods_validation import annotations
 from aio_apiserver.registry.core.pods_validation.allowances import options_for
 from aio_apiserver.registry.core.pods_validation.spec import validate_pod_spec
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import StrategyContext
 
 _NOT_IN_TEMPLATES = "ephemeral containers not allowed in pod template"
 

@@ -6,7 +6,7 @@ Pure. The shapes alone: columns come from columns.py, the choice of a form from 
 from collections.abc import Sequence
 from typing import Any
 
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.storage.stored_object import Object
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.selection import Operator, Requirement
 
 # In the order in which they are looked for at each position.

@@ -9,7 +9,7 @@ import pytest
 from aio_apiserver.apiserver.auditing.backends import Lenient, Troubles, Truncating, Union
 from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.registry.audit.trail import Event
+from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.storage.clock import ManualClock
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from aio_apiserver.apiserver.controllers.client import Client, Place
 from aio_apiserver.apiserver.controllers.informers import Informers
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.registry.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 

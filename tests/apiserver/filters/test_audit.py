@@ -15,9 +15,9 @@ from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.registry.audit.levels import Level
-from aio_apiserver.registry.audit.policy import Policy, Recording
-from aio_apiserver.registry.audit.trail import Event
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.audit.policy import Policy, Recording
+from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, listening
 

@@ -1,8 +1,8 @@
 import pytest
 
 from aio_apiserver.registry.access.abac import ABAC, parse
-from aio_apiserver.registry.access.authorizer import Attributes
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.access.users import UserInfo
 
 HEAD = '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Policy","spec":'
 POLICIES = f"""

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Selectors
 from aio_apiserver.registry.access.node_graph import NodeGraph, Vertex, reach_of_pod, reach_of_volume
 from aio_apiserver.registry.access.node_rules import BY_RESOURCE
-from aio_apiserver.registry.access.users import NODES, UserInfo
+from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Selectors
+from aio_apiserver.registry.generic.access.users import NODES, UserInfo
 
 KUBELET = UserInfo(name="system:node:n1", groups=(NODES,))
 

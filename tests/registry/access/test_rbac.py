@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.authorizer import Attributes
 from aio_apiserver.registry.access.rbac import decide
 from aio_apiserver.registry.access.rbac_policy import Policy, RoleKey, binding_of, role_of
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.access.users import UserInfo
 
 Object = dict[str, Any]
 

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.authentication import BadToken
-from aio_apiserver.registry.access.authorizer import Attributes, Selectors, Verdict
 from aio_apiserver.registry.access.remote import RemoteAuthorizer, RemoteSettings, RemoteTokens
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.access.authentication import BadToken
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Selectors, Verdict
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 
 ALICE = UserInfo(name="alice", groups=("devs",))

@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from aio_apiserver.registry.access import expressions, oidc, signing_keys
 from aio_apiserver.registry.access.alive import Alive
-from aio_apiserver.registry.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
 from aio_apiserver.registry.access.bootstrap_tokens import BootstrapTokens
 from aio_apiserver.registry.access.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.access.oidc import Issuer, IssuerKeys, OIDCTokens
@@ -20,9 +19,10 @@ from aio_apiserver.registry.access.service_account_claims import Bound, Referenc
 from aio_apiserver.registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
 from aio_apiserver.registry.access.signing_keys import SigningKeys, VerifyingKey
 from aio_apiserver.registry.access.token_issuer import ISSUER, TokenIssuer
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.core.secrets import SECRETS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.generic.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -5,10 +5,10 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.admission import image_policy_webhook
 from aio_apiserver.registry.admission.image_policy_webhook import ImagePolicyWebhook
-from aio_apiserver.registry.admission.interface import Attributes
-from aio_apiserver.registry.audit.levels import Level
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.writes import write
 

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
-from aio_apiserver.registry.access.authorizer import Attributes as Question
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.admission import event_rate_limit, pod_toleration_restriction, tolerations
 from aio_apiserver.registry.admission.always import AlwaysDeny
 from aio_apiserver.registry.admission.always_pull_images import AlwaysPullImages
@@ -30,6 +27,9 @@ from aio_apiserver.registry.admission.pod_topology_labels import PodTopologyLabe
 from aio_apiserver.registry.admission.runtime_class import RuntimeClass
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
+from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write

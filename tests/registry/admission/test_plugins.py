@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from aio_apiserver.registry.admission import plugins
-from aio_apiserver.registry.config import Config
+from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.foundations import foundation_on

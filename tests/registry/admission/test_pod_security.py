@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.admission import pod_security_configuration
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.pod_security import PodSecurity
 from aio_apiserver.registry.base.errors import Forbidden, Invalid
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage

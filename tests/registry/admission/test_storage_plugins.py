@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.admission.default_storage_class import DefaultStorageClass
-from aio_apiserver.registry.admission.interface import Attributes
 from aio_apiserver.registry.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from aio_apiserver.registry.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from aio_apiserver.registry.admission.taint_nodes_by_condition import TaintNodesByCondition
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.admission.interface import Attributes, Operation
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
-from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.options import CreateOptions
 
 PODS = GroupResource("", "pods")
 

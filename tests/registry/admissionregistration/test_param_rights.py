@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.always import AlwaysAllow, AlwaysDeny
-from aio_apiserver.registry.access.authorizer import Authorizer
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
 from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base.errors import Invalid
+from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Request
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.defaulted import defaulted

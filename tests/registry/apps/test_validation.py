@@ -8,7 +8,7 @@ from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.apps.replicasets import REPLICASETS
 from aio_apiserver.registry.apps.statefulsets import STATEFULSETS
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from tests.registry.defaulted import CONTEXT, created, updated
 
 MISMATCH = "`selector` does not match template `labels`"

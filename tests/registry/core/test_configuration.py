@@ -15,7 +15,7 @@ from aio_apiserver.registry.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.core.limitranges import LIMITRANGES
 from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.core.secrets import SECRETS
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from tests.registry.defaulted import CONTEXT, created, defaulted
 
 

@@ -9,7 +9,7 @@ from aio_apiserver.registry.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.core.events import EVENTS, EventStrategy
 from aio_apiserver.registry.core.nodes import NODES
 from aio_apiserver.registry.discovery.endpointslices import ENDPOINTSLICES
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 EVENT: dict[str, Any] = {

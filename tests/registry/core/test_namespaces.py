@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.users import ANONYMOUS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.core.namespaces_deletion import FinalizeREST, NamespaceStore
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

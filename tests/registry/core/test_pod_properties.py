@@ -11,10 +11,10 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.core import pods_ephemeralcontainers, pods_resize
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.machinery.schema.model import Kind, Node
-from aio_apiserver.registry.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, canonical, created, updated
 
 POD = schema.builtin().type_for("", "v1", "Pod")

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.core.pods import PODS
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, created
 
 CLAIM = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}

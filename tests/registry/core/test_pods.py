@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.core.pods import PODS
-from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.generic.options import DeleteOptions
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry import preparation
-from aio_apiserver.registry.access.users import ANONYMOUS
 from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.batch.jobs import JOBS
 from aio_apiserver.registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
 from aio_apiserver.registry.core.services import SERVICES
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import Request
 from tests.registry.defaulted import CONTEXT, defaulted
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n")

@@ -7,16 +7,16 @@ import pytest
 
 from aio_apiserver.registry.access.service_account_claims import Bound
 from aio_apiserver.registry.access.token_issuer import Issued, TokenIssuer
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.assembly import environment_of
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.core.serviceaccounts_token import TokenREST
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation

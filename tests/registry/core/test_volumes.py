@@ -6,8 +6,8 @@ import pytest
 
 from aio_apiserver.registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from tests.registry.defaulted import CONTEXT, created, updated
 
 VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}}

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.assembly import environment_of
 from aio_apiserver.registry.customresources.controller import Controller
 from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.customresources.definition_store import DefinitionStore
 from aio_apiserver.registry.customresources.offers import Offer
 from aio_apiserver.registry.customresources.resources import Resources
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.rest import Request, UpdatedObject
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject

@@ -7,9 +7,9 @@ import pytest
 
 from aio_apiserver.registry.customresources import definition as definitions
 from aio_apiserver.registry.customresources.conversion import WebhookTranslation
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
-from aio_apiserver.registry.webhook_calls import WebhookFailed
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.stored_object import Reader, StoredObject
 from tests.registry.customresources.definitions import definition, version

@@ -8,7 +8,7 @@ import pytest
 from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.customresources.service_addresses import address_finder
 from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pytest
 
 from aio_apiserver.registry.base.errors import Invalid
-from aio_apiserver.registry.options import CreateOptions
+from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.customresources.definitions import definition, version
 from tests.registry.customresources.test_controller import Server, request, serving

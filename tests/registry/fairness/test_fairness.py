@@ -3,12 +3,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.bootstrap import flow_control_objects
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
 from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

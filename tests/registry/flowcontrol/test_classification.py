@@ -1,9 +1,9 @@
 import pytest
 
-from aio_apiserver.registry.access.authorizer import Attributes
-from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
 from aio_apiserver.registry.bootstrap import flow_control_objects
 from aio_apiserver.registry.flowcontrol.classification import Classifier, flow_schema
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
 
 
 def fresh() -> Classifier:

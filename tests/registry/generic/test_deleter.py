@@ -3,7 +3,7 @@
 import pytest
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from tests.registry.generic.widgets import (
     DRY,

@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from aio_apiserver.registry.access.users import ANONYMOUS
-from aio_apiserver.registry.admission.interface import Attributes, Chain, Plugin
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Plugin
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.rest import Request, UpdatedObject
-from aio_apiserver.registry.strategy import Strategy
+from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

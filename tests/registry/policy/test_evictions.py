@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.config import Config
-from aio_apiserver.registry.options import CreateOptions, UpdateOptions
-from aio_apiserver.registry.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.foundations import foundation

@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base.errors import Invalid
-from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.namespaces import NAMESPACES
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.options import CreateOptions
 from aio_apiserver.registry.resource.resourceclaims import RESOURCECLAIMS
-from aio_apiserver.registry.rest import Request
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation
 

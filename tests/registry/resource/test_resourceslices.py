@@ -3,8 +3,8 @@
 from typing import Any
 
 from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
-from aio_apiserver.registry.strategy import StrategyContext
 
 CONTEXT = StrategyContext(namespace="")
 

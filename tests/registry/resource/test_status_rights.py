@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.always import AlwaysAllow, AlwaysDeny
-from aio_apiserver.registry.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Rules
-from aio_apiserver.registry.access.users import UserInfo
+from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny
+from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Rules
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.resource import status_rights
-from aio_apiserver.registry.rest import Request
 
 DEVICE = {"driver": "d.example.com", "pool": "p", "device": "x"}
 ALLOCATION = {

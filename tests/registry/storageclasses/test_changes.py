@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.storageclasses.csinodes import CSINODES
 from aio_apiserver.registry.storageclasses.csistoragecapacities import CSISTORAGECAPACITIES
 from aio_apiserver.registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
-from aio_apiserver.registry.strategy import StrategyContext
 
 METADATA = {"name": "a", "namespace": "n", "resourceVersion": "1"}
 TOPOLOGY = {"matchExpressions": [{"key": "k", "operator": "Exists"}]}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.storageclasses.storageclasses import STORAGECLASSES
-from aio_apiserver.registry.strategy import StrategyContext
 
 OLD = {
     "metadata": {"name": "s"},

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.authorizer import Attributes, Decision, Selectors
-from aio_apiserver.registry.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Selectors
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.types import Kind, Type

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.users import UserInfo
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
-from aio_apiserver.registry.options import CreateOptions
-from aio_apiserver.registry.rest import Request
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 

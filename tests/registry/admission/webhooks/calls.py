@@ -9,18 +9,18 @@ from typing import Any
 import orjson
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.always import AlwaysAllow
-from aio_apiserver.registry.access.authorizer import Authorizer
-from aio_apiserver.registry.admission.chain import AdmissionMetrics
-from aio_apiserver.registry.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.access.always import AlwaysAllow
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.rest import Foundation
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.admission.writes import write

@@ -5,12 +5,12 @@ from typing import Any
 import orjson
 import pytest
 
-from aio_apiserver.registry.admission.chain import AdmissionMetrics, MeasuredChain
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
-from aio_apiserver.registry.audit.levels import Level
 from aio_apiserver.registry.base.errors import BadRequest, InternalError, StatusError
-from aio_apiserver.registry.webhook_calls import WebhookFailed
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.admission.webhooks.calls import (
     Answer,

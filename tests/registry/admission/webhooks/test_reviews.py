@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.admission.interface import Operation
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
-from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.storage.interface import Preconditions
 from tests.registry.admission.webhooks.calls import CONFIGMAPS, Programs, a_config_map, configured, says, webhook
 from tests.registry.admission.writes import write

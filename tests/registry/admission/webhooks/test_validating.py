@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.always import AlwaysAllow
-from aio_apiserver.registry.access.authorizer import Attributes, Decision, Verdict
-from aio_apiserver.registry.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.registry.base.errors import Forbidden, InternalError, StatusError
+from aio_apiserver.registry.generic.access.always import AlwaysAllow
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Verdict
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from tests.registry.admission.webhooks.calls import Programs, a_config_map, configured, says, webhook
 
 

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.bootstrap import service_repair
-from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.core.services import SERVICES
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.rest import Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.interface import ListOptions

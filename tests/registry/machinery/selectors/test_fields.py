@@ -4,7 +4,7 @@ import pytest
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.fields import text as text_at
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.selectors import fields
 from aio_apiserver.storage.selection import Operator, Requirement
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.registry.audit.trail import Event
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.audit.trail import Event
 
 
 def in_json(event: Event) -> bytes:

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 
 INVALID = "invalid bearer token"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from aio_apiserver.registry import options
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
+from aio_apiserver.registry.generic import options
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 
 
 def test_every_mistake_is_told_at_once() -> None:

@@ -12,27 +12,27 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.access.always import AlwaysAllow
-from aio_apiserver.registry.access.authentication import Tokens
-from aio_apiserver.registry.access.authorizer import Authorizer
 from aio_apiserver.registry.access.token_issuer import TokenIssuer
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.admission.chain import AdmissionMetrics
-from aio_apiserver.registry.admission.interface import Admission, Run
-from aio_apiserver.registry.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Call, Location
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.config import Config
 from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
-from aio_apiserver.registry.kind import Kind
+from aio_apiserver.registry.generic.access.always import AlwaysAllow
+from aio_apiserver.registry.generic.access.authentication import Tokens
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.generic.admission.interface import Admission, Run
+from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.strategy import StrategyContext
-from aio_apiserver.registry.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import (
     ListOptions,

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.authorizer import Attributes
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.audit import policy_files
-from aio_apiserver.registry.audit.levels import Level, Stage
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit import policy_files
+from aio_apiserver.registry.generic.audit.levels import Level, Stage
 
 ALICE = UserInfo(name="alice", groups=("devs", "system:authenticated"))
 LIST_PODS = Attributes(ALICE, "list", "", "v1", "pods", namespace="a")

@@ -6,11 +6,11 @@ Pure. Must hold: a policy that is read makes sense; mistakes are told in kube-ap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.access.authorizer import joined
-from aio_apiserver.registry.audit.levels import LEVELS, STAGES, Level
-from aio_apiserver.registry.audit.policy import GroupResources, Policy, Recording, Rule
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.access.authorizer import joined
+from aio_apiserver.registry.generic.audit.levels import LEVELS, STAGES, Level
+from aio_apiserver.registry.generic.audit.policy import GroupResources, Policy, Recording, Rule
 
 Written = Mapping[str, Any]
 

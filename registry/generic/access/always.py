@@ -1,6 +1,6 @@
 """AlwaysAllow, AlwaysDeny, and the right of administrators that comes before all modes."""
 
-from aio_apiserver.registry.access.authorizer import (
+from aio_apiserver.registry.generic.access.authorizer import (
     ALLOWED,
     NO_OPINION,
     Attributes,
@@ -10,7 +10,7 @@ from aio_apiserver.registry.access.authorizer import (
     Rules,
     Verdict,
 )
-from aio_apiserver.registry.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 
 _EVERYTHING = Rules(
     resource_rules=(ResourceRule(verbs=("*",), api_groups=("*",), resources=("*",)),),

@@ -14,11 +14,11 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
-from aio_apiserver.registry.access.impersonation import Impersonated
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.audit.levels import Level, Stage
-from aio_apiserver.registry.audit.policy import Recording
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.impersonation import Impersonated
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.levels import Level, Stage
+from aio_apiserver.registry.generic.audit.policy import Recording
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -1,9 +1,9 @@
 """Refusals: what somebody hears who may not do something. Pure."""
 
-from aio_apiserver.registry.access.authorizer import Attributes
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.access.authorizer import Attributes
 
 _SAFE_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 

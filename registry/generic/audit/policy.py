@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.access.authorizer import Attributes
-from aio_apiserver.registry.audit.levels import Level, Stage
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.audit.levels import Level, Stage
 
 _NOWHERE: frozenset[Stage] = frozenset()
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, is_still_empty
 from aio_apiserver.registry.base.validation import names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import NameCheck
-from aio_apiserver.registry.options import DeleteOptions
+from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.storage.stored_object import Object
 
 

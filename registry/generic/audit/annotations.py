@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from aio_apiserver.registry.audit.levels import Level
+from aio_apiserver.registry.generic.audit.levels import Level
 
 
 class Annotate(Protocol):

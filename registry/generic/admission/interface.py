@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.access.users import UserInfo
-from aio_apiserver.registry.admission.forms import Form
-from aio_apiserver.registry.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

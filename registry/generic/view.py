@@ -12,7 +12,7 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.kind import Conversion
+from aio_apiserver.registry.generic.kind import Conversion
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.users import ANONYMOUS
-from aio_apiserver.registry.admission.chain import AdmissionMetrics, MeasuredChain
-from aio_apiserver.registry.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.measures import Histogram
 

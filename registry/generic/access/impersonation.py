@@ -11,9 +11,12 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.registry.access.authorizer import Attributes, Authorizer
-from aio_apiserver.registry.access.refusals import forbidden
-from aio_apiserver.registry.access.users import (
+from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.generic.access.refusals import forbidden
+from aio_apiserver.registry.generic.access.users import (
     ALL_AUTHENTICATED,
     ALL_UNAUTHENTICATED,
     ANONYMOUS,
@@ -24,9 +27,6 @@ from aio_apiserver.registry.access.users import (
     service_account_groups,
     split_service_account,
 )
-from aio_apiserver.registry.base.errors import Forbidden
-from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
 
 _GROUP = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"

@@ -20,10 +20,10 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names, object_meta
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.kind import Kind
-from aio_apiserver.registry.options import DeleteOptions, check_delete
-from aio_apiserver.registry.rest import Request, timestamp
-from aio_apiserver.registry.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
+from aio_apiserver.registry.generic.rest import Request, timestamp
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object
 
