@@ -17,7 +17,7 @@ from multidict import CIMultiDict
 
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import RequestContext
-from aio_apiserver.registry.flowcontrol.classification import Flow
+from aio_apiserver.registry.groups.flowcontrol.classification import Flow
 
 _LINES = b"".join(
     (

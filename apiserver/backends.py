@@ -24,7 +24,7 @@ from aio_apiserver.apiserver import bundles
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.locations import Location
-from aio_apiserver.registry.core.proxies import is_global
+from aio_apiserver.registry.groups.core.proxies import is_global
 
 _STREAM_LIMIT = 64 * 1024
 UNREACHABLE = (OSError, ValueError, OverflowError)

@@ -15,10 +15,10 @@ from msgspec import Struct
 from aio_apiserver.apiserver.request_info import UNRESOLVED, RequestInfo
 from aio_apiserver.apiserver.urls import NO_QUERY, Query
 from aio_apiserver.apiserver.warning_headers import Warnings
-from aio_apiserver.registry.flowcontrol.classification import Flow
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.generic.audit.trail import Trail
+from aio_apiserver.registry.groups.flowcontrol.classification import Flow
 from aio_apiserver.storage.interface import WatchSink
 
 if TYPE_CHECKING:

@@ -50,21 +50,21 @@ from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.apiserver.tls import ServingTLS
 from aio_apiserver.apiserver.webhook_client import WebhookClient
 from aio_apiserver.registry import assembly
-from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
-from aio_apiserver.registry.apiregistration.registrations import Registrations
-from aio_apiserver.registry.apiregistration.resolving import Resolver
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.bootstrap.upkeep import Upkeep
-from aio_apiserver.registry.customresources.controller import Controller
-from aio_apiserver.registry.customresources.resources import Resources
-from aio_apiserver.registry.customresources.service_addresses import address_finder
 from aio_apiserver.registry.fairness.estimates import Sizes
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.occupancy import InFlight
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
+from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageFactory

@@ -11,8 +11,8 @@ from aiohttp import web
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.apiregistration.registrations import Registration, Registrations
-from aio_apiserver.registry.apiregistration.resolving import Resolver
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 

@@ -15,10 +15,10 @@ from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.bundles import NoTrust
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import reverse_proxy
-from aio_apiserver.registry.apiregistration.registrations import Registration
-from aio_apiserver.registry.apiregistration.resolving import Unresolved
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration
+from aio_apiserver.registry.groups.apiregistration.resolving import Unresolved
 
 UNAVAILABLE = "service unavailable\n"
 _DISCOVERY_SECONDS = 5.0

@@ -21,10 +21,10 @@ from yarl import URL
 from aio_apiserver.apiserver import bundles
 from aio_apiserver.apiserver.backends import UNREACHABLE, Unreachable, why
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.apiregistration.registrations import Registration
-from aio_apiserver.registry.apiregistration.resolving import Resolver, Unresolved
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location, Passage
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver, Unresolved
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0

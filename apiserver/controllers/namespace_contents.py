@@ -3,7 +3,7 @@
 from aio_apiserver.apiserver.controllers.client import key_of
 from aio_apiserver.apiserver.controllers.controller import Controller
 from aio_apiserver.apiserver.controllers.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
-from aio_apiserver.registry.core.namespaces import ACTIVE
+from aio_apiserver.registry.groups.core.namespaces import ACTIVE
 from aio_apiserver.storage.stored_object import Object
 
 _DEFAULT = "default"

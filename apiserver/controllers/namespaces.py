@@ -10,7 +10,7 @@ from aio_apiserver.apiserver.controllers.controller import Controller, NotYet
 from aio_apiserver.apiserver.controllers.places import NAMESPACES, PODS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers.namespace_conditions import Remains
-from aio_apiserver.registry.core.namespaces import FINALIZER
+from aio_apiserver.registry.groups.core.namespaces import FINALIZER
 from aio_apiserver.storage.stored_object import Object
 
 

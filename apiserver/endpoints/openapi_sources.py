@@ -9,7 +9,7 @@ from typing import Any
 
 from aio_apiserver.apiserver.handlers import verbs
 from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
-from aio_apiserver.registry.customresources.definition import Definition, Version
+from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.machinery.openapi import roots
 from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
 from aio_apiserver.registry.machinery.openapi.builtin_routes import Resource

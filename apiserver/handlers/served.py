@@ -14,12 +14,12 @@ from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.handlers import verbs
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.registry.base.names import GroupKind, GroupResource
-from aio_apiserver.registry.customresources import versions
-from aio_apiserver.registry.customresources.definition import Definition
-from aio_apiserver.registry.customresources.offers import Offer
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import RESTStorage
 from aio_apiserver.registry.generic.view import View
+from aio_apiserver.registry.groups.apiextensions import versions
+from aio_apiserver.registry.groups.apiextensions.definition import Definition
+from aio_apiserver.registry.groups.apiextensions.offers import Offer
 from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.registry.apiregistration.registrations import Registrations
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import AnyFamily
 

@@ -4,8 +4,8 @@ from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
-from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.factory.measured_origin import Latencies
 from aio_apiserver.storage.measures import Measures

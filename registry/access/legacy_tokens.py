@@ -18,8 +18,6 @@ from aio_apiserver.registry.access.service_account_claims import Claims
 from aio_apiserver.registry.access.service_account_tokens import SignedTokens
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.text import quoted
-from aio_apiserver.registry.core.secrets import SECRETS
-from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.users import (
     UserInfo,
@@ -29,6 +27,8 @@ from aio_apiserver.registry.generic.access.users import (
 )
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Update

@@ -19,16 +19,16 @@ from aio_apiserver.registry.access.node_graph import (
 )
 from aio_apiserver.registry.access.node_rules import BY_RESOURCE, RULES, no
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
-from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import NODES, UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
-from aio_apiserver.registry.resource.resourceslices import RESOURCESLICES
-from aio_apiserver.registry.storageclasses.volumeattachments import VOLUMEATTACHMENTS
+from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
+from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 

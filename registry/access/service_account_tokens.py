@@ -20,13 +20,13 @@ from aio_apiserver.registry.access.signing_keys import SigningKeys
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
-from aio_apiserver.registry.core.nodes import NODES
-from aio_apiserver.registry.core.pods import PODS
-from aio_apiserver.registry.core.secrets import SECRETS
-from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.storage.clock import Clock
 
 _MOST_REMEMBERED = 4096

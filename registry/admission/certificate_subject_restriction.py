@@ -5,9 +5,9 @@ import base64
 from aio_apiserver.registry.admission import signer_rights
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import pem
-from aio_apiserver.registry.certificates import signers
 from aio_apiserver.registry.generic.access.users import MASTERS
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.groups.certificates import signers
 
 
 class CertificateSubjectRestriction(Plugin):

@@ -4,8 +4,8 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
-from aio_apiserver.registry.networking.ingressclasses import DEFAULT_ANNOTATION
-from aio_apiserver.registry.networking.ingresses import CLASS_ANNOTATION
+from aio_apiserver.registry.groups.networking.ingressclasses import DEFAULT_ANNOTATION
+from aio_apiserver.registry.groups.networking.ingresses import CLASS_ANNOTATION
 from aio_apiserver.storage.interface import ListOptions, Storage
 
 _INGRESSES = GroupResource("networking.k8s.io", "ingresses")

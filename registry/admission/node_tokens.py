@@ -8,17 +8,17 @@ from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.core.nodes import NODES
-from aio_apiserver.registry.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from aio_apiserver.registry.core.persistentvolumes import PERSISTENTVOLUMES
-from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.storageclasses.csidrivers import CSIDRIVERS
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.storage.csidrivers import CSIDRIVERS
 from aio_apiserver.storage.stored_object import Object
 
 _VERB = "request-serviceaccounts-token-audience"

@@ -47,19 +47,19 @@ from aio_apiserver.registry.admission.taint_nodes_by_condition import TaintNodes
 from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.core.limitranges import LIMITRANGES
-from aio_apiserver.registry.core.namespaces import NAMESPACES
-from aio_apiserver.registry.core.nodes import NODES
-from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.generic.admission.chain import MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Plugin
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.networking.ingressclasses import INGRESSCLASSES
-from aio_apiserver.registry.node.runtimeclasses import RUNTIMECLASSES
-from aio_apiserver.registry.scheduling.priorityclasses import PRIORITYCLASSES
-from aio_apiserver.registry.storageclasses.storageclasses import STORAGECLASSES
+from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASSES
+from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
+from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
+from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
 from aio_apiserver.storage.interface import Storage
 
 Make = Callable[[Foundation], Plugin]

@@ -9,8 +9,8 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.core import pod_resources
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.groups.core import pod_resources
 from aio_apiserver.storage.stored_object import Object
 
 _OS_LABEL = "kubernetes.io/os"

@@ -19,14 +19,14 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupResource
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.core.namespaces import NAMESPACES
-from aio_apiserver.registry.core.pods import PODS as POD_KIND
 from aio_apiserver.registry.generic.access.authorizer import joined
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
 from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock

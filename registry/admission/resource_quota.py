@@ -12,13 +12,13 @@ from aio_apiserver.registry.admission.cached import Cached
 from aio_apiserver.registry.admission.matching import REVIEWS
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.quota import amounts, charging, limited
 from aio_apiserver.registry.quota.amounts import Amounts

@@ -3,9 +3,9 @@
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.certificates import signers
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.groups.certificates import signers
 
 REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
 

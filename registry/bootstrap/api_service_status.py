@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
-from aio_apiserver.registry.apiregistration import registrations
-from aio_apiserver.registry.apiregistration.registrations import AVAILABLE, Registration
-from aio_apiserver.registry.apiregistration.resolving import SERVICE_NAME
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.bootstrap import conditions
 from aio_apiserver.registry.bootstrap.api_services import APISERVICES
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.groups.apiregistration import registrations
+from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
+from aio_apiserver.registry.groups.apiregistration.resolving import SERVICE_NAME
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -7,8 +7,8 @@ nobody has touched them.
 from collections.abc import Sequence
 from functools import partial
 
-from aio_apiserver.registry.bootstrap import flow_control_objects
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.storage.stored_object import Object
 
 FLOWSCHEMAS = Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
@@ -22,15 +22,15 @@ _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 async def ensure(client: OwnClient) -> None:
     """Bring both kinds to what this version of the server wants; levels first, since schemas refer to them."""
-    await _ensure(client, PRIORITY_LEVELS, flow_control_objects.priority_levels())
-    await _ensure(client, FLOWSCHEMAS, flow_control_objects.flow_schemas())
+    await _ensure(client, PRIORITY_LEVELS, builtin_objects.priority_levels())
+    await _ensure(client, FLOWSCHEMAS, builtin_objects.flow_schemas())
 
 
 async def _ensure(client: OwnClient, place: Place, wanted: Sequence[Object]) -> None:
     present = {obj["metadata"]["name"]: obj for obj in await client.all(place)}
     for obj in wanted:
         name = obj["metadata"]["name"]
-        mend = partial(_mend, spec=obj["spec"], is_mandatory=name in flow_control_objects.MANDATORY)
+        mend = partial(_mend, spec=obj["spec"], is_mandatory=name in builtin_objects.MANDATORY)
         if name not in present:
             obj["metadata"]["annotations"] = {_AUTO_UPDATE: "true"}
             await client.create_missing(place, obj, manager=_MANAGER)

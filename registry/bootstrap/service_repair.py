@@ -1,15 +1,15 @@
 """The repair of what services hold, on the resources that this server serves."""
 
 from aio_apiserver.registry.assembly import Groups
-from aio_apiserver.registry.core.allocation.node_ports import RANGES, NodePorts
-from aio_apiserver.registry.core.allocation.repair import Repair
-from aio_apiserver.registry.core.service_hooks import cluster_ips
-from aio_apiserver.registry.core.services import SERVICES
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.networking.ipaddresses import IPADDRESSES
-from aio_apiserver.registry.networking.servicecidrs import SERVICECIDRS
+from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
+from aio_apiserver.registry.groups.core.allocation.repair import Repair
+from aio_apiserver.registry.groups.core.service_hooks import cluster_ips
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
 
 
 def repair(groups: Groups, given: Foundation) -> Repair:

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
-from aio_apiserver.registry.apiregistration.registrations import Registrations
 from aio_apiserver.registry.assembly import Groups
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.bootstrap import (
@@ -27,10 +26,11 @@ from aio_apiserver.registry.bootstrap import (
 )
 from aio_apiserver.registry.bootstrap.kubernetes_service import Advertised, KubernetesService
 from aio_apiserver.registry.bootstrap.own_client import OwnClient
-from aio_apiserver.registry.core.allocation import repair
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
+from aio_apiserver.registry.groups.core.allocation import repair
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.tasks import Tasks

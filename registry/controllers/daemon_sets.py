@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.controllers import pods, revisions, scheduling
 from aio_apiserver.registry.controllers.rollouts import scaled
-from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 _TOLERATED = (

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.controllers import conditions, pods
 from aio_apiserver.registry.controllers.rollouts import scaled
-from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 _SOON_SECONDS = 120.0

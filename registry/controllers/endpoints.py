@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from aio_apiserver.registry.controllers.pods import is_ending, is_finished
-from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 SERVICE_LABEL = "kubernetes.io/service-name"

@@ -7,7 +7,7 @@ left.
 from typing import Any
 
 from aio_apiserver.registry.controllers import conditions, indexes, job_indexes, jobs
-from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 

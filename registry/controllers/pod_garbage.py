@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from aio_apiserver.registry.controllers import pods
-from aio_apiserver.registry.core.pod_conditions import is_ready, put
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready, put
 from aio_apiserver.storage.stored_object import Object
 
 MOST_FINISHED = 12_500

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
 
 PREFIX = "simulate.aio-apiserver/"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from aio_apiserver.registry.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 _FINISHED = ("Succeeded", "Failed")

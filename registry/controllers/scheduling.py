@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.core.pod_resources import aggregate
+from aio_apiserver.registry.groups.core.pod_resources import aggregate
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.storage.stored_object import Object
 

@@ -18,13 +18,13 @@ from aio_apiserver.registry.fairness.retries import RetryAfter
 from aio_apiserver.registry.fairness.series import FlowMetrics
 from aio_apiserver.registry.fairness.tickets import Ticket
 from aio_apiserver.registry.fairness.watches import OpenWatches
-from aio_apiserver.registry.flowcontrol.classification import FlowSchema, flow_schema
-from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
-from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.groups.flowcontrol.classification import FlowSchema, flow_schema
+from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from aio_apiserver.registry.fairness.level import Level
 from aio_apiserver.registry.fairness.series import FlowMetrics, FlowSeries
 from aio_apiserver.registry.fairness.tickets import Queue
-from aio_apiserver.registry.flowcontrol.classification import Classifier, Flow, FlowSchema
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.flowcontrol.classification import Classifier, Flow, FlowSchema
 
 _MOST_REMEMBERED = 4096
 

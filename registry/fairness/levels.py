@@ -12,7 +12,7 @@ from aio_apiserver.registry.fairness.alarms import Alarms
 from aio_apiserver.registry.fairness.allocation import Wish, allocate
 from aio_apiserver.registry.fairness.level import Level, LevelConfig
 from aio_apiserver.registry.fairness.queue_set import QueueSet
-from aio_apiserver.registry.flowcontrol import mandatory
+from aio_apiserver.registry.groups.flowcontrol import mandatory
 from aio_apiserver.storage.clock import Clock
 
 PERIOD_SECONDS = 10.0

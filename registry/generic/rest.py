@@ -18,7 +18,6 @@ from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Call, Location
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
@@ -31,6 +30,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock

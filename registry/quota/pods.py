@@ -7,8 +7,8 @@ from typing import Any
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation import resource_names
-from aio_apiserver.registry.core import pod_resources, resourcequotas
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.groups.core import pod_resources, resourcequotas
 from aio_apiserver.registry.quota import amounts
 from aio_apiserver.registry.quota.amounts import Amounts
 from aio_apiserver.registry.quota.evaluators import Scope, is_selected

@@ -10,7 +10,7 @@ from aio_apiserver.apiserver.answers import Answer, can_answer
 from aio_apiserver.apiserver.connections import Connections, RequestHandler
 from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.warning_headers import Warnings
-from aio_apiserver.registry.flowcontrol.classification import Flow
+from aio_apiserver.registry.groups.flowcontrol.classification import Flow
 
 BODY = b'{"kind":"Pod"}\n'
 KEPT = "GET / HTTP/1.1\r\nHost: here\r\n\r\n"

@@ -9,7 +9,7 @@ from aio_apiserver.apiserver.controllers.places import NODES, PODS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controllers import events, scheduling
 from aio_apiserver.registry.controllers import pods as podrules
-from aio_apiserver.registry.core import pod_conditions
+from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
 
 _NAME = "default-scheduler"

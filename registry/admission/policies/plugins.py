@@ -1,13 +1,15 @@
 """The two plugins of admission policies, as the chain has them: loaded when a policy is bound."""
 
 from aio_apiserver.registry.admission.on_demand import OnDemand
-from aio_apiserver.registry.admissionregistration.mutatingadmissionpolicybindings import MUTATINGADMISSIONPOLICYBINDINGS
-from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
-    VALIDATINGADMISSIONPOLICYBINDINGS,
-)
 from aio_apiserver.registry.generic.admission.interface import Operation, Plugin
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (
+    MUTATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
+    VALIDATINGADMISSIONPOLICYBINDINGS,
+)
 
 _WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
 

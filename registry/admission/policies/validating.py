@@ -19,17 +19,17 @@ from aio_apiserver.registry.admission.policies.params import Misconfigured, Para
 from aio_apiserver.registry.admission.policies.sources import Source
 from aio_apiserver.registry.admission.policies.writes import Write
 from aio_apiserver.registry.admission.refusals import forbidden
-from aio_apiserver.registry.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from aio_apiserver.registry.admissionregistration.validatingadmissionpolicybindings import (
-    VALIDATINGADMISSIONPOLICYBINDINGS,
-)
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
-from aio_apiserver.registry.core.namespaces import NAMESPACES
-from aio_apiserver.registry.customresources.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
+    VALIDATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 

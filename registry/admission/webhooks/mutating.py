@@ -15,11 +15,13 @@ from aio_apiserver.registry.admission.webhooks.configurations import Configurati
 from aio_apiserver.registry.admission.webhooks.outcomes import MUTATING, Outcomes
 from aio_apiserver.registry.admission.webhooks.selecting import Selector
 from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
-from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
+    MUTATINGWEBHOOKCONFIGURATIONS,
+)
 from aio_apiserver.storage.stored_object import Object
 
 

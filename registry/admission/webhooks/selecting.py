@@ -6,12 +6,12 @@ from aio_apiserver.registry.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.admission.matching import Matcher
 from aio_apiserver.registry.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.admission.webhooks.shown import Shown
-from aio_apiserver.registry.core.namespaces import NAMESPACES
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 
 Show = Callable[[Form], Awaitable[Shown]]
 """The write in a form. Raises InternalError."""

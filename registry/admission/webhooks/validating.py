@@ -12,11 +12,13 @@ from aio_apiserver.registry.admission.webhooks.configurations import Configurati
 from aio_apiserver.registry.admission.webhooks.outcomes import VALIDATING, Outcomes
 from aio_apiserver.registry.admission.webhooks.selecting import Selector
 from aio_apiserver.registry.admission.webhooks.shown import Shown, shown
-from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfigurations import (
+    VALIDATINGWEBHOOKCONFIGURATIONS,
+)
 
 
 class ValidatingAdmissionWebhook(Plugin):

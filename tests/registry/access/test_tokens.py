@@ -19,11 +19,11 @@ from aio_apiserver.registry.access.service_account_claims import Bound, Referenc
 from aio_apiserver.registry.access.service_account_tokens import ServiceAccountTokens, SignedTokens
 from aio_apiserver.registry.access.signing_keys import SigningKeys, VerifyingKey
 from aio_apiserver.registry.access.token_issuer import ISSUER, TokenIssuer
-from aio_apiserver.registry.core.secrets import SECRETS
-from aio_apiserver.registry.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.generic.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Storage

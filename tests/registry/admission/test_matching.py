@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.admission.matching import Matcher, criteria_of_resources, criteria_of_webhook
-from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.forms import forms_of
+from aio_apiserver.registry.groups.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.interface import Storage
 from tests.registry.admission.writes import write

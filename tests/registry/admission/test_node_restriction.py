@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from aio_apiserver.registry.admission.node_restriction import NodeRestriction
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.core.nodes import NODES
-from aio_apiserver.registry.core.pods import PODS
 from aio_apiserver.registry.generic.access.authorizer import NO_OPINION, Decision, Rules
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.pods import PODS
 from tests.registry.admission.writes import write
 from tests.registry.foundations import foundation
 

@@ -11,9 +11,9 @@ from aio_apiserver.registry.admission import resource_quota
 from aio_apiserver.registry.admission.resource_quota import ResourceQuota
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.interface import Storage

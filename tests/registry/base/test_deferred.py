@@ -27,10 +27,10 @@ def test_what_a_module_does_not_have_is_missing() -> None:
 def test_a_start_loads_no_expressions_and_no_rules_of_definitions() -> None:
     loaded = subprocess.run([sys.executable, "-c", _LOADED], check=True, capture_output=True, text=True).stdout.split()
 
-    assert "aio_apiserver.registry.admissionregistration.expressions" in loaded
+    assert "aio_apiserver.registry.groups.admissionregistration.expressions" in loaded
     assert not {
         "aio_apiserver.registry.machinery.cel.environment",
-        "aio_apiserver.registry.customresources.definition_rules",
+        "aio_apiserver.registry.groups.apiextensions.definition_rules",
         "google.protobuf",
         "jwt",
     } & set(loaded)

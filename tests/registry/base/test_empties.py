@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.apps.replicasets import REPLICASETS
 from aio_apiserver.registry.base.empties import Empty, put_back, show
 from aio_apiserver.registry.base.errors import Invalid
-from aio_apiserver.registry.core.configmaps import CONFIGMAPS
-from aio_apiserver.registry.core.secrets import SECRETS
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.registry.networking.networkpolicies import NETWORKPOLICIES
+from aio_apiserver.registry.groups.apps.replicasets import REPLICASETS
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.networking.networkpolicies import NETWORKPOLICIES
 from tests.registry.defaulted import CONTEXT, created, defaulted
 
 CONFIG = Config()

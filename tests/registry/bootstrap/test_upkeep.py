@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 import pytest
 
-from aio_apiserver.registry.apiregistration.apiservices import APISERVICES
-from aio_apiserver.registry.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.bootstrap.kubernetes_service import Advertised
 from aio_apiserver.registry.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests import golden

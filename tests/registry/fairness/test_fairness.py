@@ -3,13 +3,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.registry.bootstrap import flow_control_objects
 from aio_apiserver.registry.fairness.fairness import Fairness
 from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.registry.flowcontrol.flowschemas import FLOWSCHEMAS
-from aio_apiserver.registry.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.flowcontrol import builtin_objects
+from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
@@ -46,8 +46,8 @@ async def served() -> AsyncIterator[Served]:
     clock, tasks = ManualClock(), Tasks()
     async with StorageFactory(StorageConfig(), clock=clock) as factory:
         for kind, objects in (
-            (FLOWSCHEMAS, flow_control_objects.flow_schemas()),
-            (PRIORITYLEVELCONFIGURATIONS, flow_control_objects.priority_levels()),
+            (FLOWSCHEMAS, builtin_objects.flow_schemas()),
+            (PRIORITYLEVELCONFIGURATIONS, builtin_objects.priority_levels()),
         ):
             for obj in objects:
                 obj["metadata"]["uid"] = f"uid of {obj['metadata']['name']}"

@@ -1,6 +1,5 @@
 import pytest
 
-from aio_apiserver.registry.bootstrap import flow_control_objects
 from aio_apiserver.registry.fairness.alarms import Alarms
 from aio_apiserver.registry.fairness.lanes import Lane
 from aio_apiserver.registry.fairness.level import LevelConfig, read
@@ -8,13 +7,14 @@ from aio_apiserver.registry.fairness.levels import Levels
 from aio_apiserver.registry.fairness.queue_set import Queuing
 from aio_apiserver.registry.fairness.series import FlowMetrics
 from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.storage.clock import ManualClock
 
 
 def fresh(clock: ManualClock) -> Levels:
     """The levels of a new server with 600 seats."""
     levels = Levels(clock, Alarms(clock), 600)
-    levels.configure(filter(None, map(read, flow_control_objects.priority_levels())))
+    levels.configure(filter(None, map(read, builtin_objects.priority_levels())))
     return levels
 
 
@@ -105,7 +105,7 @@ async def test_a_level_whose_object_is_gone_goes_when_it_is_idle() -> None:
 
 
 def test_a_level_that_contradicts_itself_is_none() -> None:
-    exempt, *limited = flow_control_objects.priority_levels()
+    exempt, *limited = builtin_objects.priority_levels()
     exempt["metadata"]["name"] = "other"
     limited[0]["spec"]["limited"]["limitResponse"] = {"type": "Queue"}
     limited[1]["spec"]["type"] = "Exempt"

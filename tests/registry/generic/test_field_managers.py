@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules, Verdict
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.generic.admission.interface import Chain
@@ -16,6 +15,7 @@ from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import open_store
 from aio_apiserver.registry.generic.rest import Environment, Request, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

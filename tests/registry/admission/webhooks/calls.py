@@ -11,8 +11,6 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.admission.webhooks.validating import ValidatingAdmissionWebhook
-from aio_apiserver.registry.admissionregistration.mutatingwebhookconfigurations import MUTATINGWEBHOOKCONFIGURATIONS
-from aio_apiserver.registry.admissionregistration.validatingwebhookconfigurations import VALIDATINGWEBHOOKCONFIGURATIONS
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
@@ -20,6 +18,12 @@ from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
+    MUTATINGWEBHOOKCONFIGURATIONS,
+)
+from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfigurations import (
+    VALIDATINGWEBHOOKCONFIGURATIONS,
+)
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.registry.apps.daemonsets import DAEMONSETS
-from aio_apiserver.registry.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import ApplyConflict, BadRequest, StatusError
 from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
+from aio_apiserver.registry.groups.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.patch.apply.last_applied import ANNOTATION
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager

@@ -1,8 +1,0 @@
-"""The node.k8s.io group: its kinds."""
-
-from aio_apiserver.registry.generic.provider import KindsProvider
-from aio_apiserver.registry.node.runtimeclasses import RUNTIMECLASSES
-
-GROUP = "node.k8s.io"
-
-PROVIDER = KindsProvider(group=GROUP, kinds=(RUNTIMECLASSES,))

@@ -1,8 +1,0 @@
-"""The policy group: its kinds."""
-
-from aio_apiserver.registry.generic.provider import KindsProvider
-from aio_apiserver.registry.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
-
-GROUP = "policy"
-
-PROVIDER = KindsProvider(group=GROUP, kinds=(PODDISRUPTIONBUDGETS,))
