@@ -16,14 +16,14 @@ from aio_apiserver.apiserver.client_certificates import authorities_in
 from aio_apiserver.apiserver.outgoing import Outgoing
 from aio_apiserver.apiserver.reloading import Reloaded
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.access.front_proxy import FrontProxy
-from aio_apiserver.registry.access.modes import Run, Settle
-from aio_apiserver.registry.access.token_issuer import TokenIssuer
-from aio_apiserver.registry.bootstrap.authentication_trust import Trust
+from aio_apiserver.registry.controlplane.bootstrap.authentication_trust import Trust
 from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.plugins.authentication.front_proxy import FrontProxy
+from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
+from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
+from aio_apiserver.registry.plugins.authorization.modes import Run, Settle
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Measures
 

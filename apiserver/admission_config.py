@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aio_apiserver.registry.admission import plugins
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.controlplane import admission_plugins
 from aio_apiserver.storage.encryption import strict_yaml
 
 _VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1alpha1", "apiserver.k8s.io/v1alpha1")
@@ -45,7 +45,7 @@ def _plugin(path: Path, entry: Any) -> tuple[str, Any]:
         raise ValueError(f"{path}: each of plugins must be a map with a name")
     _check_fields(path, entry, _PLUGIN_FIELDS)
     name = entry["name"]
-    if name not in plugins.NAMES:
+    if name not in admission_plugins.NAMES:
         raise ValueError(f"{path}: there is no admission plugin {quote(name)}")
     if "configuration" in entry:
         return name, entry["configuration"]

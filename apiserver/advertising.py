@@ -4,7 +4,7 @@ import socket
 from ipaddress import ip_address
 
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.bootstrap.kubernetes_service import Advertised
+from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
 
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 """Addresses that are nobody's (RFC 5737, RFC 3849): only the route to them is looked up, nothing is sent."""

@@ -51,12 +51,12 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.routing import Routes
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.bootstrap.upkeep import Upkeep
-from aio_apiserver.registry.fairness.fairness import Fairness
-from aio_apiserver.registry.fairness.occupancy import InFlight
+from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:

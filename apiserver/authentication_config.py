@@ -19,10 +19,11 @@ import pydantic
 
 from aio_apiserver.apiserver import bundles, issuer_urls
 from aio_apiserver.apiserver.config_files import Model, load
-from aio_apiserver.registry.access import expressions, oidc
-from aio_apiserver.registry.access.oidc import Issuer
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
+from aio_apiserver.registry.plugins.authentication import oidc
+from aio_apiserver.registry.plugins.authentication.oidc import Issuer
+from aio_apiserver.registry.plugins.authorization import expressions
 
 _KIND = "AuthenticationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")

@@ -14,9 +14,9 @@ from typing import Annotated, Literal, Self
 import pydantic
 
 from aio_apiserver.apiserver.config_files import Duration, Model, load
-from aio_apiserver.registry.access import expressions
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.plugins.authorization import expressions
 
 _KIND = "AuthorizationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")

@@ -14,12 +14,12 @@ from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
 from aio_apiserver.apiserver.outgoing import Outgoing
 from aio_apiserver.apiserver.reloading import Contents, Reloaded
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.access import abac, modes
-from aio_apiserver.registry.access.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.access.modes import Modes, Run
-from aio_apiserver.registry.access.remote import RemoteAuthorizer, RemoteSettings
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict
 from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.plugins.authorization import abac, modes
+from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
+from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
+from aio_apiserver.registry.plugins.authorization.remote import RemoteAuthorizer, RemoteSettings
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Measures
 from aio_apiserver.storage.stored_object import Object
@@ -148,7 +148,7 @@ class Authorizers:
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
     def _webhook(self, name: str, entry: "Webhook") -> Modes:
-        from aio_apiserver.registry.access import expressions
+        from aio_apiserver.registry.plugins.authorization import expressions
 
         remote = RemoteSettings(
             version=entry.subject_access_review_version,

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from aio_apiserver.apiserver.client_certificates import Authorities, ClientCertificate, Untrusted
-from aio_apiserver.registry.access.front_proxy import FrontProxy
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
+from aio_apiserver.registry.plugins.authentication.front_proxy import FrontProxy
 
 
 class Trusted(Struct, frozen=True):

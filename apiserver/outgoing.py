@@ -18,10 +18,10 @@ from aiohttp import hdrs
 from aio_apiserver.apiserver import webhook_answers, webhook_files
 from aio_apiserver.apiserver.posting import Answer, Message, Poster
 from aio_apiserver.apiserver.webhook_files import Webhook
-from aio_apiserver.registry.access.authorization_metrics import Told
-from aio_apiserver.registry.access.oidc import Fetch
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
+from aio_apiserver.registry.plugins.authentication.oidc import Fetch
+from aio_apiserver.registry.plugins.authorization.authorization_metrics import Told
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -4,8 +4,8 @@ import logging
 
 from aio_apiserver.apiserver import admission_config, port_range
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry import enablement
-from aio_apiserver.registry.enablement import Enablement
+from aio_apiserver.registry.controlplane import enablement
+from aio_apiserver.registry.controlplane.enablement import Enablement
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.machinery.schema import builtin
 

@@ -49,14 +49,11 @@ from aio_apiserver.apiserver.reloading import Reloading
 from aio_apiserver.apiserver.settings import Settings
 from aio_apiserver.apiserver.tls import ServingTLS
 from aio_apiserver.apiserver.webhook_client import WebhookClient
-from aio_apiserver.registry import assembly
-from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.gates import Gates
-from aio_apiserver.registry.bootstrap.upkeep import Upkeep
-from aio_apiserver.registry.fairness.estimates import Sizes
-from aio_apiserver.registry.fairness.fairness import Fairness
-from aio_apiserver.registry.fairness.occupancy import InFlight
+from aio_apiserver.registry.controlplane import assembly
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
+from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
@@ -66,6 +63,9 @@ from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICE
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
 from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot

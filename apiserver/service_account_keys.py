@@ -8,8 +8,14 @@ from cryptography.hazmat.primitives import serialization
 
 from aio_apiserver.apiserver import files
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.access import signing_keys
-from aio_apiserver.registry.access.signing_keys import Keys, PrivateKey, PublicKey, SigningKeys, VerifyingKey
+from aio_apiserver.registry.plugins.authentication import signing_keys
+from aio_apiserver.registry.plugins.authentication.signing_keys import (
+    Keys,
+    PrivateKey,
+    PublicKey,
+    SigningKeys,
+    VerifyingKey,
+)
 
 _SIGNING_KEY = "service-account.key"
 

@@ -31,10 +31,10 @@ from aio_apiserver.apiserver.setting_types import (
     one_of,
 )
 from aio_apiserver.apiserver.tls_names import CIPHERS, TLS_VERSIONS
-from aio_apiserver.registry.access import token_issuer
-from aio_apiserver.registry.admission import plugins
 from aio_apiserver.registry.base import gates
-from aio_apiserver.registry.enablement import BETA_VERSIONS
+from aio_apiserver.registry.controlplane import admission_plugins
+from aio_apiserver.registry.controlplane.enablement import BETA_VERSIONS
+from aio_apiserver.registry.plugins.authentication import token_issuer
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.store import lease_manager
 
@@ -493,8 +493,8 @@ class Settings(BaseModel):
         _ADMISSION,
         (),
         "Admission plugins that should be enabled in addition to default enabled ones "
-        f"({', '.join(row.name for row in plugins.PLUGINS if row.is_default)}). Comma-delimited list of admission "
-        f"plugins: {', '.join(plugins.NAMES)}. The order of plugins in this flag does not matter.",
+        f"({', '.join(row.name for row in admission_plugins.PLUGINS if row.is_default)}). Comma-delimited list of admission "
+        f"plugins: {', '.join(admission_plugins.NAMES)}. The order of plugins in this flag does not matter.",
     )
     disable_admission_plugins: Strings = _flag(
         _ADMISSION,

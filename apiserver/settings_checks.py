@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver import issuer_urls
 from aio_apiserver.apiserver.controllers import names as controller_names
-from aio_apiserver.registry.admission import plugins
 from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.controlplane import admission_plugins
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.settings import Settings
@@ -115,7 +115,7 @@ def _flow_control(settings: "Settings") -> None:
 def _admission(settings: "Settings") -> None:
     for flag in ("enable_admission_plugins", "disable_admission_plugins"):
         for name in getattr(settings, flag):
-            if name not in plugins.NAMES:
+            if name not in admission_plugins.NAMES:
                 raise ValueError(f"{flag.replace('_', '-')} plugin {quote(name)} is unknown")
     if both := set(settings.enable_admission_plugins) & set(settings.disable_admission_plugins):
         listed = " ".join(sorted(both))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import served
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.registry.assembly import assemble, environment_of
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.options import CreateOptions

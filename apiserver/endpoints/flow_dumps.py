@@ -12,10 +12,10 @@ from aiohttp import web
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.fairness.fairness import Fairness
-from aio_apiserver.registry.fairness.level import Level
-from aio_apiserver.registry.fairness.queue_set import QueueSet
-from aio_apiserver.registry.fairness.tickets import Queue, Ticket
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet
+from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue, Ticket
 from aio_apiserver.storage.clock import Clock
 
 _ROOT = "/debug/api_priority_and_fairness/"

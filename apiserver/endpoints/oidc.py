@@ -12,8 +12,8 @@ from aiohttp import hdrs, web
 from aio_apiserver.apiserver import negotiation, responses, tls
 from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.registry.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"

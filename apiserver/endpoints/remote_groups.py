@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from aio_apiserver.apiserver.endpoints.discovery_documents import Group
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
-from aio_apiserver.registry.bootstrap import api_services
+from aio_apiserver.registry.controlplane.bootstrap import api_services
 from aio_apiserver.registry.groups.apiextensions import versions
 
 _ALWAYS_FIRST = "apiregistration.k8s.io"

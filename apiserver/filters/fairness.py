@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.registry.fairness.fairness import Fairness
-from aio_apiserver.registry.fairness.lanes import Lane
-from aio_apiserver.registry.fairness.occupancy import InFlight
-from aio_apiserver.registry.fairness.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.registry.fairness.watches import Watched
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.registry.plugins.flowcontrol.watches import Watched
 from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]

@@ -6,9 +6,9 @@ Must hold: asking changes nothing of who is served; without fairness only the re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from aio_apiserver.registry.fairness.fairness import Fairness
-from aio_apiserver.registry.fairness.level import Level
-from aio_apiserver.registry.fairness.occupancy import InFlight, Occupancy
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight, Occupancy
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import AnyFamily, Family, Histogram, Stability

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from aio_apiserver.registry.access import legacy_tokens, service_account_tokens
+from aio_apiserver.registry.plugins.authentication import legacy_tokens, service_account_tokens
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import Counter, Family
 

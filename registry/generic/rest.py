@@ -12,7 +12,6 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -33,6 +32,7 @@ from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhoo
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import (
     ListOptions,

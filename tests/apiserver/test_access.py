@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from aio_apiserver.apiserver import authentication_config, authorization_config, certificates
 from aio_apiserver.apiserver.certificates import Pki
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.registry.access import signing_keys
-from aio_apiserver.registry.access.signing_keys import VerifyingKey
+from aio_apiserver.registry.plugins.authentication import signing_keys
+from aio_apiserver.registry.plugins.authentication.signing_keys import VerifyingKey
 from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 

@@ -25,12 +25,12 @@ from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.warning_headers import Warnings
-from aio_apiserver.registry.access.rbac import decide
-from aio_apiserver.registry.access.rbac_policy import Policy
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.plugins.authorization.rbac import decide
+from aio_apiserver.registry.plugins.authorization.rbac_policy import Policy
 from tests.apiserver.serving import as_admin, ask, running
-from tests.registry.access.test_rbac import NAMESPACES, USERS, World
+from tests.registry.plugins.authorization.test_rbac import NAMESPACES, USERS, World
 
 CASES = 10_000
 WORLDS = 8

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.config import Config
@@ -18,7 +19,6 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
-from aio_apiserver.registry.providers import PROVIDERS
 from aio_apiserver.storage.stored_object import Object
 from tests.registry import any_objects
 

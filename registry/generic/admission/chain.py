@@ -7,10 +7,10 @@ reading between two plugins serves both.
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry.admission.condition_metrics import ConditionMetrics
-from aio_apiserver.registry.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin, Run
-from aio_apiserver.registry.podsecurity.metrics import PodSecurityMetrics
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
+from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import AnyFamily, Histogram, Stability

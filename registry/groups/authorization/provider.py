@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from aio_apiserver.registry.access import reviewed
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
@@ -16,6 +15,7 @@ from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorag
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.groups.authorization import validation
+from aio_apiserver.registry.plugins.authorization import reviewed
 from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authorization.k8s.io"

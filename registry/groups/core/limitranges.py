@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.validation import counted_amounts, field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.quota.amounts import parsed
+from aio_apiserver.registry.plugins.quota.amounts import parsed
 from aio_apiserver.storage.stored_object import Object
 
 _POD, _CONTAINER, _CLAIM = "Pod", "Container", "PersistentVolumeClaim"

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aio_apiserver.registry.access.alive import Alive, Life
-from aio_apiserver.registry.access.service_account_claims import Bound, Reference
-from aio_apiserver.registry.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
@@ -24,6 +21,9 @@ from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.plugins.authentication.alive import Alive, Life
+from aio_apiserver.registry.plugins.authentication.service_account_claims import Bound, Reference
+from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 from aio_apiserver.storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"

@@ -11,7 +11,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.access.rbac_policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
@@ -27,6 +26,14 @@ from aio_apiserver.registry.groups.rbac import coverage
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.roles import ROLES
+from aio_apiserver.registry.plugins.authorization.rbac_policy import (
+    CLUSTER_ROLE,
+    ROLE,
+    Policy,
+    RoleKey,
+    binding_of,
+    role_of,
+)
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
 

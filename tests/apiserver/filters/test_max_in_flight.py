@@ -10,8 +10,8 @@ from aio_apiserver.apiserver.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.max_in_flight import with_max_in_flight
 from aio_apiserver.apiserver.filters.request_info import with_request_info
-from aio_apiserver.registry.fairness.occupancy import InFlight
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import ask, listening
 

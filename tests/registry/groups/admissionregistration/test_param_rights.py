@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base.errors import Invalid
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.assembly import environment_of
+from aio_apiserver.registry.controlplane.assembly import environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import open_store

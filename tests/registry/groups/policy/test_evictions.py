@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.access.rbac_rules import compiled
 from aio_apiserver.registry.groups.rbac import coverage
+from aio_apiserver.registry.plugins.authorization.rbac_rules import compiled
 
 READ_PODS = {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]}
 EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.registry.assembly import assemble, environment_of
 from aio_apiserver.registry.base.errors import Invalid
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions

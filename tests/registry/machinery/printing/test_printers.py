@@ -1,10 +1,10 @@
 import pytest
 
 from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.registry.providers import PROVIDERS
 
 KINDS = sorted(
     {

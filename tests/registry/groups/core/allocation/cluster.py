@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.registry.assembly import assemble, environment_of
-from aio_apiserver.registry.bootstrap import service_repair
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
+from aio_apiserver.registry.controlplane.bootstrap import service_repair
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
