@@ -10,6 +10,7 @@ RUN python -m venv /opt/aio-apiserver
 COPY pyproject.toml README.md LICENSE ./
 COPY storage storage
 COPY registry registry
+COPY controllers controllers
 COPY apiserver apiserver
 COPY src/aio_apiserver/*.py src/aio_apiserver/py.typed src/aio_apiserver/
 RUN /opt/aio-apiserver/bin/pip install --no-cache-dir . && /opt/aio-apiserver/bin/pip uninstall --yes pip

@@ -129,10 +129,8 @@ class Server(Struct, frozen=True):
         settings = self.settings
         if not settings.controllers and not settings.simulate:
             return
-        from aio_apiserver.apiserver.controllers.manager import (
-            Manager,  # a server without controllers does without their code
-        )
         from aio_apiserver.apiserver.metrics import work_queues
+        from aio_apiserver.controllers.manager import Manager
 
         manager = Manager(
             settings.controllers,

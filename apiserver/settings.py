@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from aio_apiserver.apiserver import emulated_versions, settings_checks
-from aio_apiserver.apiserver.controllers import names as controller_names
 from aio_apiserver.apiserver.flags import Kind
 from aio_apiserver.apiserver.setting_types import (
     Address,
@@ -31,6 +30,7 @@ from aio_apiserver.apiserver.setting_types import (
     one_of,
 )
 from aio_apiserver.apiserver.tls_names import CIPHERS, TLS_VERSIONS
+from aio_apiserver.controllers import names as controller_names
 from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.controlplane import admission_plugins
 from aio_apiserver.registry.controlplane.enablement import BETA_VERSIONS

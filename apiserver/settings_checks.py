@@ -6,7 +6,7 @@ What one value must be by itself is in setting_types.py.
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver import issuer_urls
-from aio_apiserver.apiserver.controllers import names as controller_names
+from aio_apiserver.controllers import names as controller_names
 from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.controlplane import admission_plugins
