@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.access import Access
+from aio_apiserver.apiserver.access.assembly import Access
 from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.auditing.auditor import Auditor
-from aio_apiserver.apiserver.backends import Backends
-from aio_apiserver.apiserver.connections import RequestHandler
-from aio_apiserver.apiserver.context import Filter, compose
-from aio_apiserver.apiserver.draining import Draining
+from aio_apiserver.apiserver.config.logs import HTTP_VERBOSITY
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import (
     debugging,
     discovery,
@@ -45,12 +43,14 @@ from aio_apiserver.apiserver.filters import (
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.handlers.resources import Resources
 from aio_apiserver.apiserver.handlers.served import ServedPaths
-from aio_apiserver.apiserver.logs import HTTP_VERBOSITY
 from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
+from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.routing import Routes
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.wire.connections import RequestHandler
+from aio_apiserver.apiserver.wire.context import Filter, compose
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
@@ -60,7 +60,7 @@ from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.testing.bench import Bench
+    from aio_apiserver.apiserver.bench.bench import Bench
 
 
 class Parts(Struct, frozen=True, kw_only=True):

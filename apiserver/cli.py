@@ -9,14 +9,14 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from aio_apiserver.apiserver import errands
+from aio_apiserver.apiserver import import_tuning
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments ask for, or else the process' own. Returns the exit code."""
     _end_on_interrupt()
     gc.disable()  # the program turns it on again when it has started
-    errands.leave_out_plugins()
+    import_tuning.leave_out_plugins()
     try:
         from aio_apiserver.apiserver import command
 

@@ -18,37 +18,31 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver import (
-    access,
-    advertising,
-    app,
-    certificates,
-    registry_config,
-    renewal,
-    storage_config,
-    tls,
-    webhook_credentials,
-)
+from aio_apiserver.apiserver import app, renewal
+from aio_apiserver.apiserver.access import assembly as access
 from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.auditing.assembly import open_audit
-from aio_apiserver.apiserver.backends import Backends
-from aio_apiserver.apiserver.certificates import Pki
-from aio_apiserver.apiserver.draining import Draining
+from aio_apiserver.apiserver.config import advertising, registry_config, storage_config
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.handlers import served
 from aio_apiserver.apiserver.handlers.served import ServedPaths
-from aio_apiserver.apiserver.listeners import Listener
 from aio_apiserver.apiserver.metrics import aggregation, program, reloads
 from aio_apiserver.apiserver.metrics import storage as storage_metrics
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
-from aio_apiserver.apiserver.outgoing import Outgoing
-from aio_apiserver.apiserver.reloading import Reloading
-from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.apiserver.tls import ServingTLS
-from aio_apiserver.apiserver.webhook_client import WebhookClient
+from aio_apiserver.apiserver.outgoing import webhook_credentials
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhook_client import WebhookClient
+from aio_apiserver.apiserver.tls import certificates, contexts
+from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.apiserver.tls.contexts import ServingTLS
+from aio_apiserver.apiserver.tls.reloading import Reloading
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.controlplane import assembly
@@ -72,7 +66,7 @@ from aio_apiserver.storage.kv.snapshot import Snapshot
 from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.testing.bench import Bench
+    from aio_apiserver.apiserver.bench.bench import Bench
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +131,7 @@ class Server(Struct, frozen=True):
             self.parts.served,
             self.parts.clock,
             identity=_identity(settings),
-            authority=tls.authority(settings, self.pki).read_text(),
+            authority=contexts.authority(settings, self.pki).read_text(),
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
         )
         self._working.push_async_callback(manager.close)
@@ -159,12 +153,12 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
     beginning: what a store in memory holds from the start.
     """
     clock = clock or _clock(settings)
-    pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock.patience)
+    pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
     async with AsyncExitStack() as stack:
         parts = await _parts(settings, pki, clock, stack, beginning)
         serving = ServingTLS(settings, pki)
         secure, insecure = await _listen(parts, serving.context, stack)
-        url = f"https://{tls.local_address(settings)}:{secure.port}"
+        url = f"https://{contexts.local_address(settings)}:{secure.port}"
         renewal.write_kubeconfig(settings, pki, url)
         certificates_in_use = renewal.reloaded(settings, pki, url, serving, parts.access.certified)
         for_kubelets = renewal.reloaded_for_kubelets(settings, parts.backends)
@@ -180,7 +174,7 @@ def _clock(settings: Settings) -> Clock:
     """The system's; of a server for testing, one that can be held."""
     if not settings.testing:
         return SystemClock()
-    from aio_apiserver.apiserver.testing.clock import MovableClock
+    from aio_apiserver.apiserver.bench.clock import MovableClock
 
     return MovableClock()
 
@@ -314,8 +308,8 @@ def _fairness(
 def _bench(settings: Settings, storage: StorageFactory, resources: ServedPaths, clock: Clock) -> "Bench | None":
     if not settings.testing:
         return None
-    from aio_apiserver.apiserver.testing import bench, rules  # a server that serves does without their code
-    from aio_apiserver.apiserver.testing.clock import MovableClock
+    from aio_apiserver.apiserver.bench import bench, rules  # a server that serves does without their code
+    from aio_apiserver.apiserver.bench.clock import MovableClock
 
     if not isinstance(clock, MovableClock):
         raise ValueError("a server for testing needs a clock that can be held")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from aio_apiserver.apiserver import certificates
+from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import SystemClock
 from benchmarks import ceiling as ceilings
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from aio_apiserver.apiserver.aggregation import documents
 from aio_apiserver.apiserver.aggregation.documents import Unreadable
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
-from aio_apiserver.apiserver.backends import Unreachable
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
+from aio_apiserver.apiserver.outgoing.backends import Unreachable
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.storage.clock import Clock
 

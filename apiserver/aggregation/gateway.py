@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
 from aio_apiserver.storage.clock import Clock

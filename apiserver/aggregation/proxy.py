@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
-from aio_apiserver.apiserver.bundles import NoTrust
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import reverse_proxy
+from aio_apiserver.apiserver.tls.bundles import NoTrust
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration

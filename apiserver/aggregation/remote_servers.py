@@ -18,9 +18,9 @@ from aiohttp import ClientResponse, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
-from aio_apiserver.apiserver import bundles
-from aio_apiserver.apiserver.backends import UNREACHABLE, Unreachable, why
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.outgoing.backends import UNREACHABLE, Unreachable, why
+from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location, Passage
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration

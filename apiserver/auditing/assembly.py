@@ -12,9 +12,9 @@ from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
 from aio_apiserver.apiserver.auditing.log import Log
 from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
 from aio_apiserver.apiserver.auditing.webhook import Webhook
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.apiserver.outgoing import Outgoing
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.outgoing.client import Outgoing
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.audit import lines, policy_files
 from aio_apiserver.registry.generic.audit.policy import Policy

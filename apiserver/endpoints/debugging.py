@@ -14,8 +14,9 @@ from collections.abc import Mapping
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver import bodies, logs, responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.config import logs
+from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang.quoting import quote
 
 _HTML = "text/html; charset=utf-8"

@@ -11,16 +11,16 @@ from typing import Any, Generic, TypeVar
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver import negotiation, responses
-from aio_apiserver.apiserver.answers import Answer
-from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.endpoints import contents, remote_groups
 from aio_apiserver.apiserver.endpoints import discovery_documents as documents
 from aio_apiserver.apiserver.endpoints.discovery_documents import Document, Group
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
-from aio_apiserver.apiserver.negotiation import Target
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.negotiation import Target
+from aio_apiserver.apiserver.wire.single_write import Answer
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter

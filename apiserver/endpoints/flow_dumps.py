@@ -9,8 +9,8 @@ from itertools import chain
 
 from aiohttp import web
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.level import Level

@@ -14,10 +14,10 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.apiserver.draining import Draining
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.kv.interface import Health

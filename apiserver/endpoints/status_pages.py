@@ -10,12 +10,12 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver import negotiation, responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import version
 from aio_apiserver.apiserver.handlers import output
-from aio_apiserver.apiserver.negotiation import Format, Target
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.negotiation import Format, Target
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
 from aio_apiserver.registry.generic.rest import timestamp

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver import negotiation, responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
 from aio_apiserver.registry.base.version import KUBERNETES_VERSION

@@ -11,10 +11,10 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.auditing.auditor import Auditor
-from aio_apiserver.apiserver.connections import Connection
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.users import UserInfo

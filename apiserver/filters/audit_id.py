@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 from multidict import istr
 
-from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.apiserver.warning_headers import Warnings
+from aio_apiserver.apiserver.wire.client_warnings import Warnings
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.storage.clock import Clock
 
 HEADER = istr("Audit-ID")

@@ -13,12 +13,12 @@ from ipaddress import ip_address
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.access import Access
-from aio_apiserver.apiserver.client_certificates import ClientCertificate, Untrusted
-from aio_apiserver.apiserver.connections import Connection
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.access.assembly import Access
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
-from aio_apiserver.apiserver.webhook_words import HIDDEN
+from aio_apiserver.apiserver.outgoing.webhook_words import HIDDEN
+from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, Untrusted
+from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken, Tokens
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo

@@ -8,10 +8,10 @@ import logging
 
 from aiohttp import web
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.apiserver.request_info import RequestInfo
-from aio_apiserver.apiserver.urls import Query
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access import refusals
 from aio_apiserver.registry.generic.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors

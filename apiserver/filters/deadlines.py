@@ -12,9 +12,9 @@ from collections.abc import Callable
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
-from aio_apiserver.apiserver.urls import Query
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.clock import Clock

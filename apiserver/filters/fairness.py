@@ -10,8 +10,8 @@ from collections.abc import Callable
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight

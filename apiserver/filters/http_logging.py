@@ -4,7 +4,7 @@ import logging
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
 

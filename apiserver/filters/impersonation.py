@@ -12,10 +12,10 @@ from urllib.parse import unquote
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.filters.authorization import attributes_of
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.impersonation import Impersonator

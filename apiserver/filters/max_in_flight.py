@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.filters.fairness import too_many
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.generic.access.users import MASTERS
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import Clock

@@ -6,9 +6,9 @@ Innermost: what was refused on the way here is recorded by those who refused it.
 from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 
-from aio_apiserver.apiserver.answers import Answer
-from aio_apiserver.apiserver.context import Handler, RequestContext
 from aio_apiserver.apiserver.metrics.requests import Recorder, RequestMetrics
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.single_write import Answer
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 

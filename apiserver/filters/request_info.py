@@ -9,8 +9,8 @@ from functools import lru_cache
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import request_info, responses, urls
-from aio_apiserver.apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import request_info, responses, urls
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang.quoting import quote
 
 _MOST_KEPT = 1024

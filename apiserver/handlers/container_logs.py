@@ -3,10 +3,10 @@
 from aiohttp import web
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.backends import Backends, Unreachable
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import forwarding, relaying
+from aio_apiserver.apiserver.outgoing.backends import Backends, Unreachable
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote

@@ -9,10 +9,10 @@ from typing import Any
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.context import RequestContext
-from aio_apiserver.apiserver.handlers import contents
 from aio_apiserver.apiserver.handlers.other_versions import are_one_kind, is_old
 from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import contents
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind

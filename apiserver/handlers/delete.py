@@ -4,10 +4,10 @@ from typing import Any
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import delete_options, output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
 from aio_apiserver.registry.generic.rest import Deleted, Deleter
 

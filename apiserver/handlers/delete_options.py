@@ -7,10 +7,10 @@ from typing import Any
 
 from aiohttp import web
 
-from aio_apiserver.apiserver import bodies, parameters
-from aio_apiserver.apiserver.context import RequestContext
-from aio_apiserver.apiserver.handlers import contents, recorded
+from aio_apiserver.apiserver.handlers import recorded
 from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import bodies, contents, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind

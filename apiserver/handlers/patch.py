@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable
 from aiohttp import hdrs, web
 from msgspec import Struct
 
-from aio_apiserver.apiserver import bodies, parameters
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import output, recorded
 from aio_apiserver.apiserver.handlers.apply import AppliedConfiguration
 from aio_apiserver.apiserver.handlers.patch_types import Patch, Transform, patch_type
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import bodies, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang import json_characters

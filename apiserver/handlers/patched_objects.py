@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.handlers import contents, decoding
+from aio_apiserver.apiserver.handlers import decoding
 from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import contents
 from aio_apiserver.registry.base.errors import Invalid, StatusError
 from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.base.golang.quoting import quote

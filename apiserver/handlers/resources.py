@@ -10,15 +10,15 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver import negotiation, responses
-from aio_apiserver.apiserver.backends import Backends
-from aio_apiserver.apiserver.context import RequestContext
-from aio_apiserver.apiserver.draining import Draining
 from aio_apiserver.apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
 from aio_apiserver.apiserver.handlers.patch_types import patch_type
 from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
-from aio_apiserver.apiserver.request_info import RequestInfo
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.kind import Kind
 

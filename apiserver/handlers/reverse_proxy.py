@@ -9,10 +9,10 @@ from urllib.parse import urlsplit, urlunsplit
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.backends import Servers, Unreachable
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import forwarding, relaying, tunnels
+from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.locations import Location
 

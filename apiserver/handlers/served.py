@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.handlers import verbs
 from aio_apiserver.apiserver.serializers import protobuf
+from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base.names import GroupKind, GroupResource
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import RESTStorage

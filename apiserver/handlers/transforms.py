@@ -7,11 +7,11 @@ written, after the work is done; a long list does not hold up the event loop.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aio_apiserver.apiserver import negotiation, parameters
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.turns import in_turns
-from aio_apiserver.apiserver.negotiation import Format
-from aio_apiserver.apiserver.urls import Query
+from aio_apiserver.apiserver.wire import negotiation, parameters
+from aio_apiserver.apiserver.wire.negotiation import Format
+from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import field

@@ -10,9 +10,9 @@ from typing import Any, cast
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.backends import Servers, Unreachable
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.locations import Location

@@ -11,12 +11,12 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver import negotiation
 from aio_apiserver.apiserver.handlers import transforms, watch_messages
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.transforms import Transform
-from aio_apiserver.apiserver.streams import Frames
-from aio_apiserver.apiserver.wires import Wire
+from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.apiserver.wire.watch_framing import Wire
+from aio_apiserver.apiserver.wire.watch_streams import Frames
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.registry.machinery.printing import tables

@@ -12,10 +12,10 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 
 from aio_apiserver.apiserver import loops, server
+from aio_apiserver.apiserver.bench import collection
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.settings import Settings
-from aio_apiserver.apiserver.testing import collection
-from aio_apiserver.apiserver.testing.clock import MovableClock
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 T = TypeVar("T")

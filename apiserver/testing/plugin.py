@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench.seen import Seen
     from aio_apiserver.apiserver.testing.existing import Existing
-    from aio_apiserver.apiserver.testing.seen import Seen
     from aio_apiserver.apiserver.testing.server import Server
 
 _GROUP = "apiserver"
@@ -114,7 +114,7 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Show requests as lines, where a test compares them."""
-    found = sys.modules.get("aio_apiserver.apiserver.testing.found")
+    found = sys.modules.get("aio_apiserver.apiserver.bench.found")
     told: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
     return told
 
@@ -136,8 +136,8 @@ def _settings(flags: list[str]) -> dict[str, Any]:
     """Settings from flags, as the command line reads them."""
     if not flags:
         return {}
-    from aio_apiserver.apiserver import command_line
-    from aio_apiserver.apiserver.flags import UsageError, parse
+    from aio_apiserver.apiserver.config import command_line
+    from aio_apiserver.apiserver.config.flag_grammar import UsageError, parse
 
     try:
         parsed = parse([f"--{flag}" for flag in flags], command_line.flags(), {})

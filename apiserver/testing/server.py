@@ -20,21 +20,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from aio_apiserver.apiserver.bench.bench import Bench
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.bench.faults import Active
+from aio_apiserver.apiserver.bench.requests import Requests
+from aio_apiserver.apiserver.bench.rules import Fault, Rule
+from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.testing import arguments, pki, users
 from aio_apiserver.apiserver.testing import manifests as loading
 from aio_apiserver.apiserver.testing.background import Background
-from aio_apiserver.apiserver.testing.bench import Bench
 from aio_apiserver.apiserver.testing.client import Client
 from aio_apiserver.apiserver.testing.clients import Clients
-from aio_apiserver.apiserver.testing.clock import MovableClock
-from aio_apiserver.apiserver.testing.faults import Active
 from aio_apiserver.apiserver.testing.folders import Folder
 from aio_apiserver.apiserver.testing.hooks import Host
 from aio_apiserver.apiserver.testing.manifests import Manifest, Source
-from aio_apiserver.apiserver.testing.requests import Requests
-from aio_apiserver.apiserver.testing.rules import Fault, Rule
-from aio_apiserver.apiserver.testing.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
 from aio_apiserver.apiserver.testing.webhooks import Webhooks

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
-from aio_apiserver.apiserver.testing.bench import Bench
+from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")

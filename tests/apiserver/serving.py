@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver import server
-from aio_apiserver.apiserver.context import Filter, Handler, compose
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.filters import audit_id
-from aio_apiserver.apiserver.listeners import Listener
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
+from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.storage.clock import Clock, SystemClock
 
 LOOPBACK = "127.0.0.1"

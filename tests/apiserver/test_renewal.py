@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver import certificates, renewal, server
-from aio_apiserver.apiserver.certificates import Pki
+from aio_apiserver.apiserver import renewal, server
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.tls import certificates
+from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.storage.clock import ManualClock, SystemClock
 from tests.apiserver.serving import LOOPBACK
 

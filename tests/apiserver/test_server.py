@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from aio_apiserver.apiserver import responses, server
-from aio_apiserver.apiserver.context import RequestContext
-from aio_apiserver.apiserver.draining import Draining
-from aio_apiserver.apiserver.listeners import Listener
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver import server
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import (
     LOOPBACK,

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver import server
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.settings import Settings
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask
 from tests.storage.kv.etcd_server import Member
 

@@ -7,14 +7,14 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from aio_apiserver.apiserver import responses
 from aio_apiserver.apiserver.auditing.auditor import Auditor
-from aio_apiserver.apiserver.context import Filter, RequestContext
 from aio_apiserver.apiserver.filters.audit import with_audit
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Filter, RequestContext
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Policy, Recording
 from aio_apiserver.registry.generic.audit.trail import Event

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver import certificates
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 

@@ -3,9 +3,9 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from aio_apiserver.apiserver.context import RequestContext
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.storage.errors import Unavailable

@@ -9,12 +9,12 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.endpoints import flow_dumps
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.fairness import with_fairness
 from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight

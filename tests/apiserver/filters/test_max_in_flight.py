@@ -5,11 +5,11 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import responses
-from aio_apiserver.apiserver.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.max_in_flight import with_max_in_flight
 from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import SystemClock

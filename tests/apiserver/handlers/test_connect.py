@@ -11,11 +11,11 @@ import orjson
 import pytest
 from aiohttp import web
 
-from aio_apiserver.apiserver.backends import Backends
-from aio_apiserver.apiserver.context import RequestContext
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.handlers import reverse_proxy
+from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.settings import Settings
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, listening, read_answer, running
 

@@ -11,10 +11,10 @@ import pytest
 from aiohttp import WSMsgType
 
 from aio_apiserver.apiserver.handlers import watch_messages
-from aio_apiserver.apiserver.negotiation import PROTOBUF
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire.negotiation import PROTOBUF
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import builtin

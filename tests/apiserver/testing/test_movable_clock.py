@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from aio_apiserver.apiserver.testing import moving
-from aio_apiserver.apiserver.testing.clock import MovableClock
-from aio_apiserver.apiserver.testing.moving import Moving, NotSettled
+from aio_apiserver.apiserver.bench import moving
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.bench.moving import Moving, NotSettled
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
