@@ -7,9 +7,10 @@ from aio_apiserver.controllers.client import Place, key_of
 from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions.pods import is_active
 from aio_apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
+from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.plugins.admission.resource_quota import EVALUATORS
-from aio_apiserver.registry.plugins.quota import amounts, charging
+from aio_apiserver.registry.plugins.quota import charging
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
 from aio_apiserver.storage.stored_object import Object
 

@@ -20,9 +20,9 @@ from aio_apiserver.apiserver.tls.reloading import Reloaded
 from aio_apiserver.registry.controlplane.bootstrap.authentication_trust import Trust
 from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.authentication.front_proxy import FrontProxy
-from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Run, Settle
 from aio_apiserver.storage.clock import Clock

@@ -13,15 +13,15 @@ from aio_apiserver.apiserver.tls import bundles, certificates, reloading
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
 from aio_apiserver.registry.generic.access.authentication import KnownTokens, Replaceable, TokenAuthenticator, Tokens
+from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.registry.generic.alive import Alive
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.authentication import oidc, token_file
-from aio_apiserver.registry.plugins.authentication.alive import Alive
 from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import BootstrapTokens
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
-from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 from aio_apiserver.registry.plugins.authorization.remote import RemoteTokens
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Measures

@@ -8,14 +8,8 @@ from cryptography.hazmat.primitives import serialization
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import files
-from aio_apiserver.registry.plugins.authentication import signing_keys
-from aio_apiserver.registry.plugins.authentication.signing_keys import (
-    Keys,
-    PrivateKey,
-    PublicKey,
-    SigningKeys,
-    VerifyingKey,
-)
+from aio_apiserver.registry.generic.access import signing_keys
+from aio_apiserver.registry.generic.access.signing_keys import Keys, PrivateKey, PublicKey, SigningKeys, VerifyingKey
 
 _SIGNING_KEY = "service-account.key"
 

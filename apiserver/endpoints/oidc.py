@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.tls import contexts
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
+from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"

@@ -20,6 +20,7 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.admission.interface import Admission, Run
@@ -32,7 +33,6 @@ from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhoo
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import (
     ListOptions,

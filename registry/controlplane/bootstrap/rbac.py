@@ -19,8 +19,8 @@ from msgspec import Raw
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.groups.rbac import coverage
+from aio_apiserver.registry.groups.rbac.policy_rules import compiled
 from aio_apiserver.registry.groups.rbac.validation import GROUP, default_binding
-from aio_apiserver.registry.plugins.authorization.rbac_rules import compiled
 from aio_apiserver.storage.stored_object import Object
 
 _AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"

@@ -94,7 +94,7 @@ class _Parameters(NamedTuple):
 def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parameters]]:
     """What is behind a kind: all that its group and version have when nobody serves it."""
     # It knows the list of all providers, which this package is part of.
-    from aio_apiserver.registry.plugins.admission.kind_mapping import KindMapping
+    from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 
     mapping = KindMapping(environment.storage_for(resource_of(DEFINITIONS)))
 

@@ -14,8 +14,7 @@ from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.groups.authorization import validation
-from aio_apiserver.registry.plugins.authorization import reviewed
+from aio_apiserver.registry.groups.authorization import reviewed, validation
 from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authorization.k8s.io"

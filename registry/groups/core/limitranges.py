@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.amounts import parsed
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation import counted_amounts, field, names, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.plugins.quota.amounts import parsed
 from aio_apiserver.storage.stored_object import Object
 
 _POD, _CONTAINER, _CLAIM = "Pod", "Container", "PersistentVolumeClaim"

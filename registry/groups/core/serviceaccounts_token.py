@@ -10,7 +10,10 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference
+from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.alive import Alive, Life
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
@@ -21,9 +24,6 @@ from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
-from aio_apiserver.registry.plugins.authentication.alive import Alive, Life
-from aio_apiserver.registry.plugins.authentication.service_account_claims import Bound, Reference
-from aio_apiserver.registry.plugins.authentication.token_issuer import TokenIssuer
 from aio_apiserver.storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"

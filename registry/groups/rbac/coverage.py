@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from aio_apiserver.registry.base.golang.text import quoted
-from aio_apiserver.registry.plugins.authorization.rbac_rules import PolicyRule
+from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule
 
 MOST_RIGHTS = 20_000
 """Of the rules that somebody grants: the biggest roles that exist have some thousands."""

@@ -25,15 +25,8 @@ from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.rbac import coverage
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
+from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.roles import ROLES
-from aio_apiserver.registry.plugins.authorization.rbac_policy import (
-    CLUSTER_ROLE,
-    ROLE,
-    Policy,
-    RoleKey,
-    binding_of,
-    role_of,
-)
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
 

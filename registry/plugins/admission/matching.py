@@ -14,9 +14,9 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.forms import Form, present
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.registry.plugins.admission.cached import Cached
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

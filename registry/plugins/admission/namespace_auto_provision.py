@@ -6,13 +6,13 @@ Must hold: a dry run makes nothing.
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.interpret import Operation as Writing
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.cached import Cached
 from aio_apiserver.storage.stored_object import Object
 
 

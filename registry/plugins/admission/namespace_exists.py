@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.cached import Cached
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.storage.interface import Storage
 
 NAMESPACES = GroupResource("", "namespaces")

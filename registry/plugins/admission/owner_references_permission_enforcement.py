@@ -9,6 +9,7 @@ from typing import Any
 
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping, Mapped
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
@@ -16,7 +17,6 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.plugins.admission import refusals
-from aio_apiserver.registry.plugins.admission.kind_mapping import KindMapping, Mapped
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.stored_object import Object
 

@@ -17,6 +17,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import joined
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.provider import resource_of
@@ -24,7 +25,6 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
 from aio_apiserver.registry.plugins.admission import pod_security_configuration
-from aio_apiserver.registry.plugins.admission.cached import Cached
 from aio_apiserver.registry.plugins.admission.pod_security_configuration import Configuration
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested

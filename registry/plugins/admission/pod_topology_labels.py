@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.cached import Cached
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

@@ -7,9 +7,11 @@ none. What is charged stays so when the write fails later: as everywhere, a cont
 
 from collections.abc import Mapping, Sequence
 
-from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base import amounts, errors, objects
+from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
@@ -18,10 +20,8 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.plugins.admission import refusals
-from aio_apiserver.registry.plugins.admission.cached import Cached
 from aio_apiserver.registry.plugins.admission.matching import REVIEWS
-from aio_apiserver.registry.plugins.quota import amounts, charging, limited
-from aio_apiserver.registry.plugins.quota.amounts import Amounts
+from aio_apiserver.registry.plugins.quota import charging, limited
 from aio_apiserver.registry.plugins.quota.claims import DeviceClaims, VolumeClaims
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
 from aio_apiserver.registry.plugins.quota.limited import Limited

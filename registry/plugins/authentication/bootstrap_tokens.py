@@ -16,9 +16,9 @@ from datetime import datetime
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.alive import Alive
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.registry.plugins.authentication.alive import Alive
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

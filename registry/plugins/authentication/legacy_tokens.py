@@ -15,19 +15,19 @@ from msgspec import Struct
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.generic.access.service_account_claims import Claims
 from aio_apiserver.registry.generic.access.users import (
     UserInfo,
     service_account_groups,
     service_account_name,
     split_service_account,
 )
+from aio_apiserver.registry.generic.alive import Alive
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.registry.plugins.authentication.alive import Alive
-from aio_apiserver.registry.plugins.authentication.service_account_claims import Claims
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import SignedTokens
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError

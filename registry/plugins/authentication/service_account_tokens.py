@@ -10,15 +10,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
-from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
-from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.registry.plugins.authentication.alive import Alive, Life
-from aio_apiserver.registry.plugins.authentication.service_account_claims import (
+from aio_apiserver.registry.generic.access.service_account_claims import (
     Bound,
     Claims,
     Reference,
@@ -26,7 +18,15 @@ from aio_apiserver.registry.plugins.authentication.service_account_claims import
     user_of,
     warned_after,
 )
-from aio_apiserver.registry.plugins.authentication.signing_keys import SigningKeys
+from aio_apiserver.registry.generic.access.signing_keys import SigningKeys
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.alive import Alive, Life
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.plugins.authentication import jwts
 from aio_apiserver.storage.clock import Clock
 
 _MOST_REMEMBERED = 4096

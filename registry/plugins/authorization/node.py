@@ -17,9 +17,9 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.rbac import policy_rules
 from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
 from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
-from aio_apiserver.registry.plugins.authorization import rbac_rules
 from aio_apiserver.registry.plugins.authorization.node_graph import (
     NodeGraph,
     Reach,
@@ -96,7 +96,7 @@ class Node:
         decide = BY_RESOURCE.get((attributes.group, attributes.resource)) if attributes.is_resource else None
         if decide is not None:
             return decide(self._related, node, attributes)
-        return ALLOWED if rbac_rules.allow(RULES, attributes) else NO_OPINION
+        return ALLOWED if policy_rules.allow(RULES, attributes) else NO_OPINION
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
         if NODES in user.groups and user.name.startswith(_PREFIX):

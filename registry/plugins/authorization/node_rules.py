@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
-from aio_apiserver.registry.plugins.authorization import rbac_rules
+from aio_apiserver.registry.groups.rbac import policy_rules
 from aio_apiserver.storage.selection import Operator
 
 _LEASES = "kube-node-lease"
@@ -24,7 +24,7 @@ def _rule(verbs: str, groups: str, resources: str) -> Mapping[str, Sequence[str]
     }
 
 
-RULES = rbac_rules.compiled(
+RULES = policy_rules.compiled(
     (
         _rule("create", "authentication.k8s.io", "tokenreviews"),
         _rule("create", "authorization.k8s.io", "subjectaccessreviews localsubjectaccessreviews"),

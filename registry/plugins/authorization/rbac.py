@@ -18,9 +18,9 @@ from aio_apiserver.registry.generic.access.authorizer import (
     joined,
 )
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.plugins.authorization import rbac_rules
+from aio_apiserver.registry.groups.rbac import policy_rules
+from aio_apiserver.registry.groups.rbac.policy import Policy, missing
 from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
-from aio_apiserver.registry.plugins.authorization.rbac_policy import Policy, missing
 
 
 class RBAC:
@@ -53,7 +53,7 @@ def decide(policy: Policy, attributes: Attributes) -> Decision:
         rules = policy.rules_of(binding.role)
         if rules is None:
             wrong.append(missing(binding.role))
-        elif rbac_rules.allow(rules, attributes):
+        elif policy_rules.allow(rules, attributes):
             return binding.allowed(attributes.user)
     if not wrong:
         return NO_OPINION

@@ -14,9 +14,9 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
+from aio_apiserver.registry.groups.rbac.policy import Binding, Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule
 from aio_apiserver.registry.groups.rbac.roles import ROLES
-from aio_apiserver.registry.plugins.authorization.rbac_policy import Binding, Policy, RoleKey, binding_of, role_of
-from aio_apiserver.registry.plugins.authorization.rbac_rules import PolicyRule
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject

@@ -6,11 +6,10 @@ limits lets nothing through.
 
 from collections.abc import Collection, Sequence
 
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import amounts, objects
+from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.admission import refusals
-from aio_apiserver.registry.plugins.quota import amounts
-from aio_apiserver.registry.plugins.quota.amounts import Amounts
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, Scope
 from aio_apiserver.storage.stored_object import Object
 

@@ -3,14 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import amounts, objects
+from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.groups.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
 from aio_apiserver.registry.groups.storage.storageclasses import class_of
-from aio_apiserver.registry.plugins.quota import amounts
-from aio_apiserver.registry.plugins.quota.amounts import Amounts
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, Unscoped, is_selected
 from aio_apiserver.storage.stored_object import Object
 

@@ -4,13 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import amounts, objects
+from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.groups.core import pod_resources, resourcequotas
-from aio_apiserver.registry.plugins.quota import amounts
-from aio_apiserver.registry.plugins.quota.amounts import Amounts
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, is_selected
 from aio_apiserver.storage.stored_object import Object
 

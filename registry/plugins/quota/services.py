@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from aio_apiserver.registry.base import amounts
+from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.plugins.quota import amounts
-from aio_apiserver.registry.plugins.quota.amounts import Amounts
 from aio_apiserver.registry.plugins.quota.evaluators import Unscoped
 from aio_apiserver.storage.stored_object import Object
 

@@ -28,8 +28,8 @@ from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import Answer
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.rbac.policy import Policy
 from aio_apiserver.registry.plugins.authorization.rbac import decide
-from aio_apiserver.registry.plugins.authorization.rbac_policy import Policy
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.plugins.authorization.test_rbac import NAMESPACES, USERS, World
 

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
@@ -21,7 +22,6 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicy
 )
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.kind_mapping import KindMapping
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Mutation, Policy

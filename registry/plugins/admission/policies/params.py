@@ -6,10 +6,10 @@ from typing import Any
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping, Mapped
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.rest import StorageFor
-from aio_apiserver.registry.plugins.admission.kind_mapping import KindMapping, Mapped
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

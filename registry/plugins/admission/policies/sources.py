@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
-from aio_apiserver.registry.plugins.admission.cached import Cached
 from aio_apiserver.registry.plugins.admission.policies import compiled
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy
 

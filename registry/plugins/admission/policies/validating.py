@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
@@ -20,7 +21,6 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 )
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.kind_mapping import KindMapping
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
 from aio_apiserver.registry.plugins.admission.policies.conditions import Undetermined

@@ -6,8 +6,8 @@ from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.rbac.policy import Policy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.plugins.authorization.rbac import decide
-from aio_apiserver.registry.plugins.authorization.rbac_policy import Policy, RoleKey, binding_of, role_of
 
 ROBOT = UserInfo(name="robot", groups=("system:authenticated",))
 ADMIN = UserInfo(name="admin", groups=("system:masters",))

@@ -7,6 +7,8 @@ import pytest
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.controlplane.assembly import environment_of
+from aio_apiserver.registry.generic.access.service_account_claims import Bound
+from aio_apiserver.registry.generic.access.token_issuer import Issued, TokenIssuer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions
@@ -15,8 +17,6 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.groups.core.serviceaccounts_token import TokenREST
-from aio_apiserver.registry.plugins.authentication.service_account_claims import Bound
-from aio_apiserver.registry.plugins.authentication.token_issuer import Issued, TokenIssuer
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation

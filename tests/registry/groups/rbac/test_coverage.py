@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.groups.rbac import coverage
-from aio_apiserver.registry.plugins.authorization.rbac_rules import compiled
+from aio_apiserver.registry.groups.rbac.policy_rules import compiled
 
 READ_PODS = {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]}
 EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}

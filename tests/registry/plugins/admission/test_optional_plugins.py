@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -17,7 +18,6 @@ from aio_apiserver.registry.plugins.admission.always_pull_images import AlwaysPu
 from aio_apiserver.registry.plugins.admission.deny_service_external_ips import DenyServiceExternalIPs
 from aio_apiserver.registry.plugins.admission.event_rate_limit import EventRateLimit
 from aio_apiserver.registry.plugins.admission.extended_resource_toleration import ExtendedResourceToleration
-from aio_apiserver.registry.plugins.admission.kind_mapping import KindMapping
 from aio_apiserver.registry.plugins.admission.limit_pod_hard_anti_affinity_topology import (
     LimitPodHardAntiAffinityTopology,
 )

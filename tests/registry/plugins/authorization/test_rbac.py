@@ -9,8 +9,8 @@ import pytest
 
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.rbac.policy import Policy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.plugins.authorization.rbac import decide
-from aio_apiserver.registry.plugins.authorization.rbac_policy import Policy, RoleKey, binding_of, role_of
 
 Object = dict[str, Any]
 

@@ -10,20 +10,21 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from aio_apiserver.registry.generic.access import signing_keys
 from aio_apiserver.registry.generic.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
+from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference, claims_of
+from aio_apiserver.registry.generic.access.signing_keys import SigningKeys, VerifyingKey
+from aio_apiserver.registry.generic.access.token_issuer import ISSUER, TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.alive import Alive
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
-from aio_apiserver.registry.plugins.authentication import oidc, signing_keys
-from aio_apiserver.registry.plugins.authentication.alive import Alive
+from aio_apiserver.registry.plugins.authentication import oidc
 from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import BootstrapTokens
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
-from aio_apiserver.registry.plugins.authentication.service_account_claims import Bound, Reference, claims_of
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
-from aio_apiserver.registry.plugins.authentication.signing_keys import SigningKeys, VerifyingKey
-from aio_apiserver.registry.plugins.authentication.token_issuer import ISSUER, TokenIssuer
 from aio_apiserver.registry.plugins.authorization import expressions
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base import amounts, errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.plugins.quota import amounts, charging
+from aio_apiserver.registry.plugins.quota import charging
 from aio_apiserver.registry.plugins.quota.claims import VolumeClaims
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts
 from aio_apiserver.registry.plugins.quota.pods import Pods

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.plugins.authentication import signing_keys
-from aio_apiserver.registry.plugins.authentication.service_account_claims import Bound, claims_of
-from aio_apiserver.registry.plugins.authentication.signing_keys import SigningKeys
+from aio_apiserver.registry.generic.access import signing_keys
+from aio_apiserver.registry.generic.access.service_account_claims import Bound, claims_of
+from aio_apiserver.registry.generic.access.signing_keys import SigningKeys
 
 ISSUER = "https://kubernetes.default.svc"
 WARN_ONLY_SECONDS = 3607

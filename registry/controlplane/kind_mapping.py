@@ -6,10 +6,10 @@ from typing import NamedTuple
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
-from aio_apiserver.registry.plugins.admission.cached import Cached
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 
