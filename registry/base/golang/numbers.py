@@ -3,7 +3,7 @@
 import re
 
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.machinery.schema import DecodeError
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 
 _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 _DIGITS = 19
