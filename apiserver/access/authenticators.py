@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
 from aio_apiserver.registry.generic.access.authentication import KnownTokens, Replaceable, TokenAuthenticator, Tokens
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
-from aio_apiserver.registry.generic.alive import Alive
+from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.authentication import oidc, token_file
 from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import BootstrapTokens
@@ -94,14 +94,14 @@ class Authenticators:
     def _all(self) -> Iterator[TokenAuthenticator]:
         settings, clock, issuer = self._settings, self._clock, self._issuer
         audiences = issuer.own_audiences
-        alive = Alive(self._storage_for)
+        bound = BoundObjects(self._storage_for)
         yield KnownTokens(self._known(), audiences)
         if settings.service_account_lookup:
             signed = SignedTokens(issuer.keys, (LEGACY_ISSUER,))
-            yield LegacyTokens(signed, audiences, alive, self._storage_for, clock)
-        yield ServiceAccountTokens(SignedTokens(issuer.keys, issuer.issuers), audiences, alive, clock)
+            yield LegacyTokens(signed, audiences, bound, self._storage_for, clock)
+        yield ServiceAccountTokens(SignedTokens(issuer.keys, issuer.issuers), audiences, bound, clock)
         if settings.enable_bootstrap_token_auth:
-            yield BootstrapTokens(audiences, alive, clock)
+            yield BootstrapTokens(audiences, bound, clock)
         if settings.authentication_config is not None:
             yield self._of_file
         if settings.oidc_issuer_url:

@@ -6,10 +6,15 @@ written here; each resource opens its storage, and starts its cache, when it is 
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from aio_apiserver.registry.controlplane.admission_plugins import chain_of
 from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 
 Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 """What is served, by group, version and path. Groups and versions are in the order of discovery."""
@@ -17,6 +22,7 @@ Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 
 def environment_of(given: Foundation) -> Environment:
     """What all resources share, those that clients define included."""
+    given = replace(given, kinds=KindMapping(given.storage_for(resource_of(DEFINITIONS))))
     chain = chain_of(given)
     return Environment(
         storage_for=given.storage_for,
@@ -27,6 +33,7 @@ def environment_of(given: Foundation) -> Environment:
         tokens=given.tokens,
         issuer=given.issuer,
         allocation_metrics=given.allocation_metrics,
+        kinds=given.kinds,
         call_webhook=given.call_webhook,
         admission=chain,
         runs=chain.runs,

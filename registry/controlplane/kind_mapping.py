@@ -1,4 +1,4 @@
-"""KindMapping: the resources behind a kind, built-in or custom, as references to objects name it."""
+"""kind_mapping: The resources of all kinds, built-in and custom, as references to objects name them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -6,22 +6,13 @@ from typing import NamedTuple
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.kind_lookup import ServedKind
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
-
-
-class Mapped(NamedTuple):
-    """A resource in a version."""
-
-    group: str
-    version: str
-    plural: str
-    is_namespaced: bool
-    is_custom: bool = False
 
 
 class _Custom(NamedTuple):
@@ -36,18 +27,18 @@ class KindMapping:
 
     def __init__(self, definitions: Storage) -> None:
         self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
-        self._definitions = Cached(definitions, DEFINITIONS.resource, _custom)
+        self._definitions = Lookup(definitions, DEFINITIONS.resource, _custom)
 
-    async def resources(self, api_version: str, kind: str) -> Sequence[Mapped]:
+    async def resources(self, api_version: str, kind: str) -> Sequence[ServedKind]:
         """What serves a kind in a version; nothing when nothing does."""
         group, _, version = api_version.rpartition("/")
         wanted = GroupKind(group, kind)
         known = self._kinds.get(wanted)
         if known is not None:
-            found = [Mapped(group, version, known.plural, known.is_namespaced)]
+            found = [ServedKind(group, version, known.plural, known.is_namespaced)]
             return found if version in known.versions else []
         return [
-            Mapped(group, version, one.plural, one.is_namespaced, is_custom=True)
+            ServedKind(group, version, one.plural, one.is_namespaced, is_custom=True)
             for one in await self._definitions.list()
             if one.kind == wanted and version in one.versions
         ]

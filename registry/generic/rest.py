@@ -27,6 +27,7 @@ from aio_apiserver.registry.generic.admission.interface import Admission, Run
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
@@ -223,6 +224,7 @@ class Foundation(Struct, frozen=True, kw_only=True):
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
     admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
     allocation_metrics: AllocationMetrics = field(default_factory=AllocationMetrics)
+    kinds: KindLookup = field(default_factory=NoKinds)
     call_webhook: CallWebhook = call_nobody
     open_webhook: OpenWebhook = open_none
 

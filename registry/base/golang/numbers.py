@@ -2,8 +2,8 @@
 
 import re
 
-from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 _DIGITS = 19

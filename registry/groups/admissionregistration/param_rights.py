@@ -16,7 +16,6 @@ from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 
@@ -93,17 +92,13 @@ class _Parameters(NamedTuple):
 
 def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parameters]]:
     """What is behind a kind: all that its group and version have when nobody serves it."""
-    # It knows the list of all providers, which this package is part of.
-    from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
-
-    mapping = KindMapping(environment.storage_for(resource_of(DEFINITIONS)))
 
     async def find(kind: Object) -> _Parameters:
         api_version = kind.get("apiVersion") or ""
         if not api_version or api_version.count("/") > 1:
             return _Parameters()
         group, _, version = api_version.rpartition("/")
-        found = await mapping.resources(api_version, kind.get("kind") or "")
+        found = await environment.kinds.resources(api_version, kind.get("kind") or "")
         return _Parameters(group, version, found[0].plural if found else "*")
 
     return find

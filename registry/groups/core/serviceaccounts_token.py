@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.alive import Alive, Life
+from aio_apiserver.registry.generic.bound_objects import BoundObject, BoundObjects
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
@@ -50,7 +50,7 @@ class TokenREST:
             TOKENREQUEST.version, _SUBRESOURCE
         )
         self._clock = environment.clock
-        self._alive = Alive(environment.storage_for)
+        self._bound_objects = BoundObjects(environment.storage_for)
 
     @property
     def kind(self) -> Kind:
@@ -149,12 +149,12 @@ class TokenREST:
         if not name:
             return None
         try:
-            return _reference((await self._alive.find(NODES, "", name)).obj)
+            return _reference((await self._bound_objects.find(NODES, "", name)).obj)
         except errors.NotFound:
             return Reference(name)
 
-    async def _find(self, kind: Kind, namespace: str, name: str) -> Life:
-        return await self._alive.newest(kind, namespace, name)
+    async def _find(self, kind: Kind, namespace: str, name: str) -> BoundObject:
+        return await self._bound_objects.newest(kind, namespace, name)
 
     def _limited(self, request: Request, spec: Object) -> int:
         """The life of the token, cut to what the flags allow."""

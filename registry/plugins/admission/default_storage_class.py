@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, CLASS_ANNOTATION, IS_DEFAULT
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
@@ -28,7 +28,7 @@ class DefaultStorageClass(Plugin):
     operations = frozenset({Operation.CREATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes = Cached(classes, _CLASSES, _class)
+        self._classes = Lookup(classes, _CLASSES, _class)
 
     async def mutate(self, attributes: Attributes) -> None:
         if attributes.resource != _CLAIMS or attributes.subresource:

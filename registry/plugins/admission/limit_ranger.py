@@ -12,7 +12,7 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core import pod_resources
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
@@ -38,7 +38,7 @@ class LimitRanger(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
     def __init__(self, limit_ranges: Storage) -> None:
-        self._ranges: Cached[Limits] = Cached(limit_ranges, _LIMIT_RANGES, _limits_of)
+        self._ranges: Lookup[Limits] = Lookup(limit_ranges, _LIMIT_RANGES, _limits_of)
 
     async def mutate(self, attributes: Attributes) -> None:
         if not _is_measured(attributes) or attributes.resource != PODS:

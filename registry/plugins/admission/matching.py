@@ -14,8 +14,8 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.forms import Form, present
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
@@ -146,7 +146,7 @@ class Matcher:
     """Matches writes. `namespaces` is where they are kept."""
 
     def __init__(self, namespaces: Storage, types: Catalog) -> None:
-        self._namespaces: Cached[Object] = Cached(namespaces, _NAMESPACES, lambda obj: obj)
+        self._namespaces: Lookup[Object] = Lookup(namespaces, _NAMESPACES, lambda obj: obj)
         self._types = types
 
     async def namespace(self, name: str) -> Object:

@@ -6,9 +6,9 @@ Must hold: a dry run makes nothing.
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.interpret import Operation as Writing
 from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.strategy import StrategyContext
@@ -25,7 +25,7 @@ class NamespaceAutoProvision(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._given = given
         self._storage = given.storage_for(resource_of(NAMESPACES))
-        self._known: Cached[bool] = Cached(self._storage, NAMESPACES.resource, lambda _obj: True)
+        self._known: Lookup[bool] = Lookup(self._storage, NAMESPACES.resource, lambda _obj: True)
 
     async def mutate(self, attributes: Attributes) -> None:
         name = attributes.namespace

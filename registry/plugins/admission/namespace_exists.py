@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.storage.interface import Storage
 
 NAMESPACES = GroupResource("", "namespaces")
@@ -16,7 +16,7 @@ class NamespaceExists(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE, Operation.DELETE})
 
     def __init__(self, namespaces: Storage) -> None:
-        self._namespaces: Cached[bool] = Cached(namespaces, NAMESPACES, lambda _obj: True)
+        self._namespaces: Lookup[bool] = Lookup(namespaces, NAMESPACES, lambda _obj: True)
 
     async def validate(self, attributes: Attributes) -> None:
         if not attributes.namespace or attributes.resource == NAMESPACES:

@@ -4,18 +4,16 @@ Must hold: "there is no such namespace" and "it is ending" are said of the newes
 common answer (it is there and active) costs no more than a look into the cache.
 """
 
-from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import Operation as Reading
-from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import refusals
-from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import Storage
-from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.stored_object import Object
 
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
 
@@ -31,7 +29,7 @@ class NamespaceLifecycle(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE, Operation.DELETE})
 
     def __init__(self, namespaces: Storage) -> None:
-        self._namespaces = namespaces
+        self._namespaces: Lookup[bool] = Lookup(namespaces, _NAMESPACES, _says_it_ends)
 
     async def mutate(self, attributes: Attributes) -> None:
         if attributes.resource == _NAMESPACES:
@@ -39,25 +37,21 @@ class NamespaceLifecycle(Plugin):
             return
         if attributes.operation is Operation.DELETE or not attributes.namespace or attributes.resource in _REVIEWS:
             return
-        namespace = await self._namespace(attributes.namespace)
-        if attributes.operation is Operation.CREATE and _is_ending(namespace):
+        is_ending = await self._is_ending(attributes.namespace)
+        if attributes.operation is Operation.CREATE and is_ending:
             raise _ending(attributes)
 
-    async def _namespace(self, name: str) -> StoredObject:
-        """The namespace: any state in which it is active, or else the newest. Raises NotFound."""
-        try:
-            cached = await self._namespaces.get(name, resource_version=0)
-        except KeyNotFound:
-            cached = None
-        if cached is not None and not _is_ending(cached):
-            return cached
+    async def _is_ending(self, name: str) -> bool:
+        """Whether it ends: no, if any cached state says so; else what the newest state says. Raises NotFound."""
+        if await self._namespaces.cached(name) is False:
+            return False
         if wrong := names.is_path_segment(name, False):
             raise errors.InternalError(f"invalid resource name {quote(name)}: [{' '.join(wrong)}]")
-        return await interpreted(self._namespaces.get(name), Reading(_NAMESPACES, "get", name))
+        return await self._namespaces.newest(name)
 
 
-def _is_ending(namespace: StoredObject) -> bool:
-    return namespace.fields.get("status.phase") == _TERMINATING
+def _says_it_ends(namespace: Object) -> bool:
+    return bool(objects.get(namespace, "status.phase") == _TERMINATING)
 
 
 def _protect_immortal(attributes: Attributes) -> None:

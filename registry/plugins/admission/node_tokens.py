@@ -9,8 +9,8 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -50,8 +50,8 @@ class NodeObjects:
         self.drivers = self._cached(given, CSIDRIVERS)
 
     @staticmethod
-    def _cached(given: Foundation, kind: Kind) -> Cached[Object]:
-        return Cached(given.storage_for(resource_of(kind)), kind.resource, _as_it_is)
+    def _cached(given: Foundation, kind: Kind) -> Lookup[Object]:
+        return Lookup(given.storage_for(resource_of(kind)), kind.resource, _as_it_is)
 
     async def pod(self, namespace: str, name: str) -> Object:
         """A pod. Raises NotFound."""

@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.interface import Storage
@@ -16,7 +16,7 @@ class NodesOfPods:
     """Looks nodes up in their storage."""
 
     def __init__(self, nodes: Storage) -> None:
-        self._nodes: Cached[Object] = Cached(nodes, _NODES, lambda obj: obj)
+        self._nodes: Lookup[Object] = Lookup(nodes, _NODES, lambda obj: obj)
 
     async def node_of(self, attributes: Attributes) -> Object:
         """The node of the pod that is written. Raises Forbidden when it is not there."""

@@ -9,13 +9,11 @@ from typing import Any
 
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.controlplane.kind_mapping import KindMapping, Mapped
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.stored_object import Object
@@ -28,7 +26,7 @@ Reference = Mapping[str, Any]
 
 def make(given: Foundation) -> "OwnerReferencesPermissionEnforcement":
     """The plugin with the server's own authorizer."""
-    mapping = KindMapping(given.storage_for(resource_of(DEFINITIONS)))
+    mapping = given.kinds
     return OwnerReferencesPermissionEnforcement(given.authorizer, mapping)
 
 
@@ -38,7 +36,7 @@ class OwnerReferencesPermissionEnforcement(Plugin):
     name = "OwnerReferencesPermissionEnforcement"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, authorizer: Authorizer, mapping: KindMapping) -> None:
+    def __init__(self, authorizer: Authorizer, mapping: KindLookup) -> None:
         self._authorizer = authorizer
         self._mapping = mapping
 
@@ -90,7 +88,7 @@ class OwnerReferencesPermissionEnforcement(Plugin):
                 raise _refusal(attributes, _NO_FINALIZERS, decision)
 
 
-def _finalizing(attributes: Attributes, reference: Reference, resource: Mapped) -> Question:
+def _finalizing(attributes: Attributes, reference: Reference, resource: ServedKind) -> Question:
     return Question(
         attributes.user,
         "update",

@@ -4,7 +4,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.storage.storageclasses import class_of
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.storage.interface import Storage
@@ -25,7 +25,7 @@ class PersistentVolumeClaimResize(Plugin):
     operations = frozenset({Operation.UPDATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes = Cached(classes, _CLASSES, lambda obj: bool(obj.get("allowVolumeExpansion")))
+        self._classes = Lookup(classes, _CLASSES, lambda obj: bool(obj.get("allowVolumeExpansion")))
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.resource != _CLAIMS or attributes.subresource:

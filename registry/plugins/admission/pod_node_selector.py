@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -48,7 +48,7 @@ class PodNodeSelector(Plugin):
     operations = frozenset({Operation.CREATE})
 
     def __init__(self, namespaces: Storage, settings: Mapping[str, str]) -> None:
-        self._namespaces: Cached[str | None] = Cached(namespaces, _NAMESPACES, _annotation)
+        self._namespaces: Lookup[str | None] = Lookup(namespaces, _NAMESPACES, _annotation)
         self._settings = settings
 
     async def mutate(self, attributes: Attributes) -> None:

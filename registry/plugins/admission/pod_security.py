@@ -17,9 +17,9 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import joined
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -101,7 +101,7 @@ class PodSecurity(Plugin):
         configuration: Configuration,
         metrics: PodSecurityMetrics,
     ) -> None:
-        self._namespaces = Cached(namespaces, _NAMESPACES, self._labelled)
+        self._namespaces = Lookup(namespaces, _NAMESPACES, self._labelled)
         self._pods = pods
         self._clock = clock
         self._configuration = configuration

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core import pod_resources, toleration_texts
@@ -60,7 +60,7 @@ class PodTolerationRestriction(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
     def __init__(self, namespaces: Storage, of_cluster: Restriction) -> None:
-        self._namespaces = Cached(namespaces, _NAMESPACES, _restriction)
+        self._namespaces = Lookup(namespaces, _NAMESPACES, _restriction)
         self._of_cluster = of_cluster
 
     async def mutate(self, attributes: Attributes) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
@@ -24,7 +24,7 @@ class PodTopologyLabels(Plugin):
     operations = frozenset({Operation.CREATE})
 
     def __init__(self, nodes: Storage) -> None:
-        self._nodes = Cached(nodes, _NODES, _topology)
+        self._nodes = Lookup(nodes, _NODES, _topology)
 
     async def mutate(self, attributes: Attributes) -> None:
         if attributes.resource != PODS or attributes.obj is None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import is_pod
 from aio_apiserver.storage.interface import Storage
@@ -40,7 +40,7 @@ class Priority(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes = Cached(classes, _CLASSES, _parsed)
+        self._classes = Lookup(classes, _CLASSES, _parsed)
 
     async def mutate(self, attributes: Attributes) -> None:
         if not is_pod(attributes):

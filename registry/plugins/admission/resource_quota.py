@@ -11,10 +11,10 @@ from aio_apiserver.registry.base import amounts, errors, objects
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
@@ -70,7 +70,7 @@ class ResourceQuota(Plugin):
         self._quotas = quotas
         self._owners = owners
         self._limits = limits
-        self._known = Cached(quotas, RESOURCEQUOTAS.resource, lambda obj: obj)
+        self._known = Lookup(quotas, RESOURCEQUOTAS.resource, lambda obj: obj)
         self._clock = clock
 
     async def validate(self, attributes: Attributes) -> None:

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import refusals, tolerations
 from aio_apiserver.registry.plugins.admission.pods import is_pod
 from aio_apiserver.storage.interface import Storage
@@ -26,7 +26,7 @@ class RuntimeClass(Plugin):
     operations = frozenset({Operation.CREATE})
 
     def __init__(self, classes: Storage) -> None:
-        self._classes: Cached[Object] = Cached(classes, _CLASSES, lambda obj: obj)
+        self._classes: Lookup[Object] = Lookup(classes, _CLASSES, lambda obj: obj)
 
     async def mutate(self, attributes: Attributes) -> None:
         if not is_pod(attributes):

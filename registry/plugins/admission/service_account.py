@@ -12,7 +12,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.cached import Cached
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
@@ -58,7 +58,7 @@ class ServiceAccount(Plugin):
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
     def __init__(self, accounts: Storage, clock: Clock) -> None:
-        self._accounts = Cached(accounts, _ACCOUNTS, _account)
+        self._accounts = Lookup(accounts, _ACCOUNTS, _account)
         self._patience = clock.patience
 
     async def mutate(self, attributes: Attributes) -> None:

@@ -16,7 +16,7 @@ from datetime import datetime
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.alive import Alive
+from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.plugins.authentication import jwts
 from aio_apiserver.storage.clock import Clock
@@ -34,9 +34,9 @@ _EXTRA_GROUP = re.compile(r"system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]")
 class BootstrapTokens:
     """Knows them by their form."""
 
-    def __init__(self, own_audiences: Sequence[str], alive: Alive, clock: Clock) -> None:
+    def __init__(self, own_audiences: Sequence[str], bound: BoundObjects, clock: Clock) -> None:
         self._own_audiences = own_audiences
-        self._alive = alive
+        self._bound_objects = bound
         self._clock = clock
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
@@ -46,7 +46,7 @@ class BootstrapTokens:
             return None
         identifier, content = parts.groups()
         try:
-            found = await self._alive.find(SECRETS, _NAMESPACE, f"bootstrap-token-{identifier}")
+            found = await self._bound_objects.find(SECRETS, _NAMESPACE, f"bootstrap-token-{identifier}")
         except errors.NotFound:
             return None
         except errors.StatusError as exc:

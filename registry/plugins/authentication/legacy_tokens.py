@@ -22,7 +22,7 @@ from aio_apiserver.registry.generic.access.users import (
     service_account_name,
     split_service_account,
 )
-from aio_apiserver.registry.generic.alive import Alive
+from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.secrets import SECRETS
@@ -73,13 +73,13 @@ class LegacyTokens:
         self,
         signed: SignedTokens,
         own_audiences: Sequence[str],
-        alive: Alive,
+        bound: BoundObjects,
         storage_for: StorageFor,
         clock: Clock,
     ) -> None:
         self._signed = signed
         self._own_audiences = own_audiences
-        self._alive = alive
+        self._bound_objects = bound
         self._secrets = storage_for(resource_of(SECRETS))
         self._clock = clock
 
@@ -110,7 +110,7 @@ class LegacyTokens:
 
     async def _secret(self, said: _Said, token: str) -> Object:
         try:
-            found = await self._alive.find(SECRETS, said.namespace, said.secret)
+            found = await self._bound_objects.find(SECRETS, said.namespace, said.secret)
         except errors.StatusError as exc:
             raise BadToken(_GONE) from exc
         if found.ends is not None:
@@ -121,7 +121,7 @@ class LegacyTokens:
 
     async def _account(self, said: _Said) -> Object:
         try:
-            found = await self._alive.find(SERVICEACCOUNTS, said.namespace, said.account, uid=said.uid)
+            found = await self._bound_objects.find(SERVICEACCOUNTS, said.namespace, said.account, uid=said.uid)
         except errors.StatusError as exc:
             raise BadToken(exc.message) from exc
         if found.ends is not None:

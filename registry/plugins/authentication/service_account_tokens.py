@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.access.service_account_claims import (
 )
 from aio_apiserver.registry.generic.access.signing_keys import SigningKeys
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.alive import Alive, Life
+from aio_apiserver.registry.generic.bound_objects import BoundObject, BoundObjects
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.pods import PODS
@@ -76,10 +76,10 @@ class SignedTokens:
 class ServiceAccountTokens:
     """Tokens with an audience and an end, as TokenRequests give them out."""
 
-    def __init__(self, signed: SignedTokens, own_audiences: Sequence[str], alive: Alive, clock: Clock) -> None:
+    def __init__(self, signed: SignedTokens, own_audiences: Sequence[str], bound: BoundObjects, clock: Clock) -> None:
         self._signed = signed
         self._own_audiences = own_audiences
-        self._alive = alive
+        self._bound_objects = bound
         self._clock = clock
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
@@ -117,7 +117,7 @@ class ServiceAccountTokens:
     async def _check_account(self, bound: Bound, now: float) -> None:
         account, namespace = bound.account, bound.namespace
         try:
-            found = await self._alive.find(SERVICEACCOUNTS, namespace, account.name, uid=account.uid)
+            found = await self._bound_objects.find(SERVICEACCOUNTS, namespace, account.name, uid=account.uid)
         except errors.StatusError as exc:
             raise BadToken(exc.message) from exc
         if found.uid != account.uid:
@@ -127,7 +127,7 @@ class ServiceAccountTokens:
 
     async def _check_bound(self, kind: Kind, namespace: str, reference: Reference, now: float) -> None:
         try:
-            found = await self._alive.find(kind, namespace, reference.name, uid=reference.uid)
+            found = await self._bound_objects.find(kind, namespace, reference.name, uid=reference.uid)
         except errors.StatusError as exc:
             raise BadToken(_INVALIDATED) from exc
         if found.uid != reference.uid:
@@ -149,6 +149,6 @@ def _check_times(claims: Claims, now: float) -> None:
         raise BadToken("service account token is issued in the future")
 
 
-def _is_over(life: Life, now: float) -> bool:
+def _is_over(bound: BoundObject, now: float) -> bool:
     """Whether an object's end lies so far back that clocks cannot explain it."""
-    return life.ends is not None and life.ends < now - jwts.LEEWAY_SECONDS
+    return bound.ends is not None and bound.ends < now - jwts.LEEWAY_SECONDS

@@ -11,7 +11,6 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
-from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
@@ -20,7 +19,6 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolici
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (
     MUTATINGADMISSIONPOLICYBINDINGS,
 )
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
@@ -75,7 +73,7 @@ class MutatingAdmissionPolicy(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._source = Source(given.storage_for, MUTATINGADMISSIONPOLICIES, MUTATINGADMISSIONPOLICYBINDINGS)
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
-        self._params = Params(given.storage_for, KindMapping(given.storage_for(resource_of(DEFINITIONS))))
+        self._params = Params(given.storage_for, given.kinds)
         self._access = given.authorizer
         self._metrics = given.admission_metrics.conditions
         self._clock = given.clock.patience

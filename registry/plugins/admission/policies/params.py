@@ -6,9 +6,9 @@ from typing import Any
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
-from aio_apiserver.registry.controlplane.kind_mapping import KindMapping, Mapped
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -24,7 +24,7 @@ class Misconfigured(Exception):
 class Params:
     """Looks parameters up where objects of their kind are kept."""
 
-    def __init__(self, storage_for: StorageFor, kinds: KindMapping) -> None:
+    def __init__(self, storage_for: StorageFor, kinds: KindLookup) -> None:
         self._storage_for = storage_for
         self._kinds = kinds
 
@@ -44,14 +44,14 @@ class Params:
         api_version = f"{mapped.group}/{mapped.version}" if mapped.group else mapped.version
         return [{"kind": kind["kind"], "apiVersion": api_version, **one.decode()} for one in found]
 
-    async def _mapped(self, kind: Mapping[str, Any]) -> Mapped:
+    async def _mapped(self, kind: Mapping[str, Any]) -> ServedKind:
         found = await self._kinds.resources(kind.get("apiVersion", ""), kind.get("kind", ""))
         if not found:
             shown = f"&ParamKind{{APIVersion:{kind.get('apiVersion')},Kind:{kind.get('kind')},}}"
             raise Misconfigured(f"paramKind kind `{shown}` not known")
         return found[0]
 
-    async def _found(self, mapped: Mapped, reference: Mapping[str, Any], scope: str) -> Sequence[StoredObject]:
+    async def _found(self, mapped: ServedKind, reference: Mapping[str, Any], scope: str) -> Sequence[StoredObject]:
         storage = self._storage(mapped)
         resource = GroupResource(mapped.group, mapped.plural)
         name = reference.get("name")
@@ -65,7 +65,7 @@ class Params:
         listed = await interpreted(storage.get_list(scope, _AT_HAND), Operation(resource, "list"))
         return [one for one in listed.items if label_selectors.selects(selector, one.labels)]
 
-    def _storage(self, mapped: Mapped) -> Storage:
+    def _storage(self, mapped: ServedKind) -> Storage:
         """Storages are open for whatever is served."""
         view = mapped.version if mapped.is_custom else ""
         return self._storage_for(
@@ -73,7 +73,7 @@ class Params:
         )
 
 
-def _scope(mapped: Mapped, reference: Mapping[str, Any], attributes: Attributes) -> str:
+def _scope(mapped: ServedKind, reference: Mapping[str, Any], attributes: Attributes) -> str:
     if not mapped.is_namespaced:
         return ""
     namespace = reference.get("namespace") or attributes.namespace

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.registry.generic.cached import Cached
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.admission.policies import compiled
@@ -19,8 +19,8 @@ class Source:
     """
 
     def __init__(self, storage_for: StorageFor, policies: Kind, bindings: Kind) -> None:
-        self._policies = Cached(storage_for(resource_of(policies)), policies.resource, compiled.policy)
-        self._bindings = Cached(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
+        self._policies = Lookup(storage_for(resource_of(policies)), policies.resource, compiled.policy)
+        self._bindings = Lookup(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
 
     async def hooks(self) -> Sequence[Hook]:
         """In the order of the policies' names. Raises StatusError."""

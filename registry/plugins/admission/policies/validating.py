@@ -10,7 +10,6 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
-from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
@@ -19,7 +18,6 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
@@ -59,7 +57,7 @@ class ValidatingAdmissionPolicy(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._source = Source(given.storage_for, VALIDATINGADMISSIONPOLICIES, VALIDATINGADMISSIONPOLICYBINDINGS)
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
-        self._params = Params(given.storage_for, KindMapping(given.storage_for(resource_of(DEFINITIONS))))
+        self._params = Params(given.storage_for, given.kinds)
         self._access = given.authorizer
         self._metrics = given.admission_metrics.conditions
         self._clock = given.clock.patience

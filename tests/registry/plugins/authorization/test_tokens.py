@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.access.service_account_claims import Bound, 
 from aio_apiserver.registry.generic.access.signing_keys import SigningKeys, VerifyingKey
 from aio_apiserver.registry.generic.access.token_issuer import ISSUER, TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.alive import Alive
+from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
@@ -67,7 +67,7 @@ async def issued(clock: ManualClock, *, seconds: int = 3600, audiences: tuple[st
 
 
 def verifying(factory: StorageFactory, clock: ManualClock) -> ServiceAccountTokens:
-    return ServiceAccountTokens(SignedTokens(KEYS, OWN), OWN, Alive(factory.storage_for), clock)
+    return ServiceAccountTokens(SignedTokens(KEYS, OWN), OWN, BoundObjects(factory.storage_for), clock)
 
 
 async def refused(authenticator: TokenAuthenticator, token: str, audiences: tuple[str, ...] = OWN) -> str:
@@ -170,7 +170,7 @@ async def test_a_token_of_a_secret_holds_while_the_secret_holds_it(factory: Stor
         f"{prefix}service-account.uid": "sa-1",
     }
     token = signing_keys.of(KEY).sign(claims)
-    alive = Alive(factory.storage_for)
+    alive = BoundObjects(factory.storage_for)
     tokens = LegacyTokens(SignedTokens(KEYS, (LEGACY_ISSUER,)), OWN, alive, factory.storage_for, clock)
     await secrets_of(factory).create("ns/old", secret("old", "ns", {"token": token}))
 
@@ -209,7 +209,7 @@ async def test_a_bootstrap_token_counts_if_its_secret_is_wholly_right(
     )
     await secrets_of(factory).create("kube-system/bootstrap-token-abcdef", written)
 
-    tokens = BootstrapTokens(OWN, Alive(factory.storage_for), clock)
+    tokens = BootstrapTokens(OWN, BoundObjects(factory.storage_for), clock)
     found = await tokens.authenticate("abcdef.0123456789abcdef", OWN)
 
     assert (found is not None) is is_accepted
