@@ -494,7 +494,8 @@ class Settings(BaseModel):
         (),
         "Admission plugins that should be enabled in addition to default enabled ones "
         f"({', '.join(row.name for row in admission_plugins.PLUGINS if row.is_default)}). "
-        f"Comma-delimited list of admission plugins: {', '.join(admission_plugins.NAMES)}. The order of plugins in this flag does not matter.",
+        f"Comma-delimited list of admission plugins: {', '.join(admission_plugins.NAMES)}. "
+        "The order of plugins in this flag does not matter.",
     )
     disable_admission_plugins: Strings = _flag(
         _ADMISSION,

@@ -1,8 +1,8 @@
 """Messages: Kubernetes' types on the wire, to plain values as JSON has them and back.
 
 Compiled from the same facts as the schema (registry/machinery/schema/wire.py): a field's number and type, and the
-property that it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own here. Must
-hold: a field that nobody knows is skipped; members are written in the order of their numbers, and those that are no
+property that it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own
+here. Must hold: an unknown field is skipped; members are written in the order of their numbers, and those that are no
 pointers in Go are written even when they have no value, so that the bytes are kube-apiserver's.
 """
 
