@@ -12,7 +12,7 @@ COPY storage storage
 COPY registry registry
 COPY controllers controllers
 COPY apiserver apiserver
-COPY src/aio_apiserver/*.py src/aio_apiserver/py.typed src/aio_apiserver/
+COPY src src
 RUN /opt/aio-apiserver/bin/pip install --no-cache-dir . && /opt/aio-apiserver/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.controllers.decisions import conditions, rollouts
 from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.decisions import rollouts
 from aio_apiserver.controllers.decisions.rollout_status import Progress
 from aio_apiserver.controllers.informers import Informer
 from aio_apiserver.controllers.places import DEPLOYMENTS, PODS, REPLICA_SETS
 from aio_apiserver.controllers.pod_owners import PodOwner
-from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base import conditions, errors
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -135,7 +135,7 @@ class DeploymentController(PodOwner):
             if told is not None and progress.deadline is not None:
                 value, reason, text = told
                 if found is None or conditions.find(status, "Progressing") is None:
-                    conditions.put(
+                    conditions.report(
                         status, "Progressing", value, now=now, reason=reason, message=text, lastUpdateTime=now
                     )
             present["status"] = status

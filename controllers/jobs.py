@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from aio_apiserver.controllers.client import key_of
 from aio_apiserver.controllers.controller import NotYet
-from aio_apiserver.controllers.decisions import conditions, job_reports, jobs, ownership
+from aio_apiserver.controllers.decisions import job_reports, jobs, ownership
 from aio_apiserver.controllers.places import JOBS, PODS
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 _OURS = ("", "kubernetes.io/job-controller")

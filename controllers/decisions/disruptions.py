@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.controllers.decisions import conditions, pods
+from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.controllers.decisions.rollouts import scaled
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import conditions, objects
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
@@ -51,7 +51,7 @@ def status(budget: Object, members: list[Object], expected: int, *, now: float, 
     if going:
         told["disruptedPods"] = going
     value, reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
-    conditions.put(told, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
+    conditions.report(told, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
     condition = conditions.find(told, _KIND)
     assert condition is not None
     condition["observedGeneration"] = generation

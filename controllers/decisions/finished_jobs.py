@@ -1,7 +1,7 @@
 """How long a finished job is kept. Pure."""
 
-from aio_apiserver.controllers.decisions import conditions
 from aio_apiserver.controllers.decisions.pods import is_ending, seconds
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -6,7 +6,8 @@ left.
 
 from typing import Any
 
-from aio_apiserver.controllers.decisions import conditions, indexes, job_indexes, jobs
+from aio_apiserver.controllers.decisions import indexes, job_indexes, jobs
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
@@ -34,19 +35,19 @@ def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int
 def _tell_suspension(told: Object, job: Object, *, now: str) -> None:
     if jobs.is_suspended(job):
         told.pop("startTime", None)
-        conditions.put(
+        conditions.report(
             told, "Suspended", "True", now=now, reason="JobSuspended", message="Job suspended", lastProbeTime=now
         )
         return
     told.setdefault("startTime", now)
     if conditions.is_true(told, "Suspended"):
-        conditions.put(
+        conditions.report(
             told, "Suspended", "False", now=now, reason="JobResumed", message="Job resumed", lastProbeTime=now
         )
 
 
 def _put(told: Object, kind: str, end: jobs.Outcome, *, now: str) -> None:
-    conditions.put(told, kind, "True", now=now, reason=end.reason, message=end.message, lastProbeTime=now)
+    conditions.report(told, kind, "True", now=now, reason=end.reason, message=end.message, lastProbeTime=now)
 
 
 def settled(status: Object, end: jobs.Outcome | None, *, now: str) -> Object:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from aio_apiserver.controllers.decisions import conditions, indexes, job_indexes, job_policies, pods
+from aio_apiserver.controllers.decisions import indexes, job_indexes, job_policies, pods
 from aio_apiserver.controllers.decisions.job_indexes import INDEX, index_of
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 TRACKING = "batch.kubernetes.io/job-tracking"

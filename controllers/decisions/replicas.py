@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.controllers.decisions import conditions, pods
+from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.controllers.decisions.rollouts import replicas
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -34,4 +35,4 @@ def tell_failure(status: Object, owner: Object, active: int, why: str, *, now: s
         conditions.remove(status, "ReplicaFailure")
     elif conditions.find(status, "ReplicaFailure") is None:
         reason = "FailedCreate" if active < replicas(owner) else "FailedDelete"
-        conditions.put(status, "ReplicaFailure", "True", now=now, reason=reason, message=why)
+        conditions.report(status, "ReplicaFailure", "True", now=now, reason=reason, message=why)

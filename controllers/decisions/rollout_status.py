@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.decisions import conditions
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.controllers.decisions.rollouts import max_unavailable, replicas, reported, total
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 _NO_DEADLINE = 2**31 - 1
@@ -65,7 +65,9 @@ class Progress(Struct, frozen=True):
         return told
 
     def _put(self, status: Object, kind: str, value: str, reason: str, message: str) -> None:
-        conditions.put(status, kind, value, now=self.shown, reason=reason, message=message, lastUpdateTime=self.shown)
+        conditions.report(
+            status, kind, value, now=self.shown, reason=reason, message=message, lastUpdateTime=self.shown
+        )
 
     def _tell_availability(self, status: Object) -> None:
         least = replicas(self.deployment) - max_unavailable(self.deployment)

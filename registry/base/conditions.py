@@ -1,6 +1,6 @@
-"""Conditions in the status of an object: finding, asking and setting them. Pure.
+"""conditions: The conditions in the status of an object: find, set, report and remove them. Pure.
 
-Must hold: a condition of which only the reason or the message changes has not begun anew.
+Must hold: lastTransitionTime changes with the status of a condition, never with its reason or message alone.
 """
 
 from collections.abc import Mapping
@@ -34,6 +34,38 @@ def put(status: Object, condition: Mapping[str, Any], *, now: str) -> None:
         return
     since = old.get("lastTransitionTime") if old.get("status") == condition["status"] else now
     present[present.index(old)] = {**condition, "lastTransitionTime": since}
+
+
+def report(status: Object, kind: str, value: str, *, now: str, **members: Any) -> None:
+    """Set a condition as controllers do: the same status and reason again change nothing, not even the message."""
+    present = find(status, kind)
+    wanted = {"type": kind, "status": value, **members}
+    if present is not None:
+        if present["status"] == value and present.get("reason") == members.get("reason"):
+            return
+        if present["status"] == value:
+            wanted["lastTransitionTime"] = present.get("lastTransitionTime")
+    wanted.setdefault("lastTransitionTime", now)
+    status["conditions"] = [*_others(status, kind), wanted]
+
+
+def remove(status: Object, kind: str) -> None:
+    """Take the condition of a type off; a status without conditions loses the list."""
+    kept = _others(status, kind)
+    if kept:
+        status["conditions"] = kept
+    else:
+        status.pop("conditions", None)
+
+
+def has(status: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a condition of the wanted type has all members that are wanted."""
+    present = find(status, wanted["type"]) or {}
+    return all(present.get(name) == value for name, value in wanted.items())
+
+
+def _others(status: Mapping[str, Any], kind: str) -> list[Condition]:
+    return [one for one in status.get("conditions") or () if one["type"] != kind]
 
 
 def _says(status: Mapping[str, Any], kind: str, value: str) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.controlplane.bootstrap import conditions
+from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.api_services import APISERVICES
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.groups.apiregistration import registrations
@@ -53,7 +53,7 @@ async def settle_remote(client: OwnClient, clock: Clock, check: Check) -> None:
 
 async def _write(client: OwnClient, clock: Clock, api_service: Object, availability: Availability) -> None:
     wanted = {"type": AVAILABLE, **dict(zip(("status", "reason", "message"), availability, strict=True))}
-    mend = partial(conditions.settle, wanted=wanted, now=clock.now())
+    mend = partial(status_conditions.settle, wanted=wanted, now=clock.now())
     if mend(api_service):
         try:
             await client.change(_STATUS, api_service["metadata"]["name"], mend)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.controlplane.bootstrap import conditions
+from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.storage.clock import Clock
@@ -27,7 +27,7 @@ def _wanted(schema: Object, *, levels: set[str], now: float) -> Object | None:
     """The status with the right condition, unless that is there."""
     level = objects.get(schema, "spec.priorityLevelConfiguration.name", "")
     condition = _dangling(level) if level not in levels else _found(level)
-    return conditions.wanted_status(schema, condition, now=now)
+    return status_conditions.wanted_status(schema, condition, now=now)
 
 
 def _found(level: str) -> Object:

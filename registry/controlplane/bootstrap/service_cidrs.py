@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from aio_apiserver.registry.base.conditions import find
-from aio_apiserver.registry.controlplane.bootstrap import conditions
+from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
@@ -40,4 +40,4 @@ def _ready(obj: Object, *, cidrs: list[str], now: float) -> Object | None:
     if present.get("status") in ("True", "False"):
         return None
     message = "Kubernetes default Service CIDR is ready"
-    return conditions.wanted_status(obj, {"type": _READY, "status": "True", "message": message}, now=now)
+    return status_conditions.wanted_status(obj, {"type": _READY, "status": "True", "message": message}, now=now)

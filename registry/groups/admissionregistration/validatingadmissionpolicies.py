@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.registry.base.validation import conditions, field, internal, names
+from aio_apiserver.registry.base.validation import field, internal, meta_conditions, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
@@ -131,7 +131,7 @@ class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy, frozen=True, kw_on
                 errors.append(field.required(f"{path}[{index}].warning"))
             if not (warning.get("fieldRef") or "").strip():
                 errors.append(field.required(f"{path}[{index}].fieldRef"))
-        return errors + conditions.validate(status.get("conditions") or (), "status.conditions")
+        return errors + meta_conditions.validate(status.get("conditions") or (), "status.conditions")
 
 
 VALIDATINGADMISSIONPOLICIES = Kind(

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.groups.apiextensions import conditions
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.storage.stored_object import Object
 
 ANNOTATION = "api-approved.kubernetes.io"
@@ -35,7 +35,7 @@ def condition_of(crd: Object) -> Condition | None:
         return None
     reason, message = state((crd["metadata"].get("annotations") or {}).get(ANNOTATION, ""))
     status = "True" if reason == "ApprovedAnnotation" else "False"
-    return conditions.condition(conditions.APPROVED, status=status, reason=reason, message=message)
+    return crd_conditions.condition(crd_conditions.APPROVED, status=status, reason=reason, message=message)
 
 
 def _is_url(text: str) -> bool:

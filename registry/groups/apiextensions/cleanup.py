@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Request, timestamp
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.groups.apiextensions import conditions
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP, Definition
 from aio_apiserver.storage.clock import Clock
@@ -31,25 +31,28 @@ _PAUSE_SECONDS = 0.5
 """Between two looks at objects that are still there."""
 _RETRY_SECONDS = 5.0
 
-_IN_PROGRESS = conditions.condition(
-    conditions.TERMINATING,
+_IN_PROGRESS = crd_conditions.condition(
+    crd_conditions.TERMINATING,
     status="True",
     reason="InstanceDeletionInProgress",
     message="CustomResource deletion is in progress",
 )
-_COMPLETED = conditions.condition(
-    conditions.TERMINATING, status="False", reason="InstanceDeletionCompleted", message="removed all instances"
+_COMPLETED = crd_conditions.condition(
+    crd_conditions.TERMINATING,
+    status="False",
+    reason="InstanceDeletionCompleted",
+    message="removed all instances",
 )
-_NOT_ITS_OWN = conditions.condition(
-    conditions.TERMINATING,
+_NOT_ITS_OWN = crd_conditions.condition(
+    crd_conditions.TERMINATING,
     status="False",
     reason="OverlappingBuiltInResource",
     message="instances overlap with built-in resources in storage",
 )
 _OVERLAPPING = frozenset({("apiregistration.k8s.io", "apiservices"), (DEFINITIONS.group, DEFINITIONS.plural)})
 """What is kept where custom resources of these names would be: it is not theirs to delete."""
-_NEVER_ESTABLISHED = conditions.condition(
-    conditions.TERMINATING,
+_NEVER_ESTABLISHED = crd_conditions.condition(
+    crd_conditions.TERMINATING,
     status="False",
     reason="NeverEstablished",
     message="resource was never established",
@@ -138,7 +141,7 @@ class Cleanup:
         self, definition: Definition, current: StoredObject | None, condition: Condition, *, is_done: bool = False
     ) -> Update:
         crd, before = _same(definition, current), _same(definition, current)
-        conditions.put(crd, condition, now=timestamp(self._clock.now()))
+        crd_conditions.put(crd, condition, now=timestamp(self._clock.now()))
         if is_done:
             crd["metadata"]["finalizers"] = _others(crd)
         self._store.note_own_change(before, crd, "status")

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.registry.groups.apiextensions import conditions, naming, versions
+from aio_apiserver.registry.groups.apiextensions import crd_conditions, naming, versions
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -116,9 +116,9 @@ def parse(stored: StoredObject) -> Definition:
         conversion=spec.get("conversion") or {},
         preserves_unknown_fields=bool(spec.get("preserveUnknownFields")),
         digest=_digest(spec, accepted),
-        is_named=conditions.is_true(crd, conditions.NAMES_ACCEPTED),
-        is_established=conditions.is_true(crd, conditions.ESTABLISHED),
-        is_terminating=conditions.is_true(crd, conditions.TERMINATING),
+        is_named=crd_conditions.is_true(crd, crd_conditions.NAMES_ACCEPTED),
+        is_established=crd_conditions.is_true(crd, crd_conditions.ESTABLISHED),
+        is_terminating=crd_conditions.is_true(crd, crd_conditions.TERMINATING),
         needs_cleanup=_needs_cleanup(crd),
     )
 

@@ -18,8 +18,8 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions import (
     approval,
     column_rules,
-    conditions,
     conversion_rules,
+    crd_conditions,
     name_rules,
     rules,
     schema_rules,
@@ -71,7 +71,7 @@ def validate_update(new: Object, old: Object, empties: Empties = ()) -> list[Fie
     """What is wrong with a changed definition."""
     spec, before = new.get("spec") or {}, old["spec"]
     found = _validate_spec(_view(new, empties), _demands_of_update(old))
-    if conditions.is_true(old, conditions.ESTABLISHED):
+    if crd_conditions.is_true(old, crd_conditions.ESTABLISHED):
         found += _unchanged(spec, before, "scope") + _unchanged(spec, before, "names.kind")
     found += _unchanged(spec, before, "group") + _unchanged(spec, before, "names.plural")
     found += _validate_rest(new)
@@ -103,7 +103,8 @@ def _demands_of_update(old: Object) -> _Demands:
         ),
         known_review=not reviews or conversion_rules.is_spoken(reviews),
         pruned_defaults=not any(_has_unpruned_defaults(schema) for schema in before.schemas()),
-        good_authorities=conditions.is_true(old, conditions.ESTABLISHED) and webhook_clients.has_sound_authorities(old),
+        good_authorities=crd_conditions.is_true(old, crd_conditions.ESTABLISHED)
+        and webhook_clients.has_sound_authorities(old),
         before=before,
     )
 

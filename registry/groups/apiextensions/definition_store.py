@@ -11,13 +11,13 @@ from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request, timestamp
 from aio_apiserver.registry.generic.store import Store
-from aio_apiserver.registry.groups.apiextensions import conditions
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import StoredObject
 
-_PENDING = conditions.condition(
-    conditions.TERMINATING,
+_PENDING = crd_conditions.condition(
+    crd_conditions.TERMINATING,
     status="True",
     reason="InstanceDeletionPending",
     message="CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
@@ -49,7 +49,7 @@ class DefinitionStore(Store, frozen=True, kw_only=True):
             held.setdefault("deletionTimestamp", now)
             if CLEANUP not in (held.get("finalizers") or ()):
                 held["finalizers"] = [*(held.get("finalizers") or ()), CLEANUP]
-            conditions.put(crd, _PENDING, now=now)
+            crd_conditions.put(crd, _PENDING, now=now)
             return Update(self.canonical(crd))
 
         marking = self.storage.guaranteed_update(

@@ -11,17 +11,20 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.groups.apiextensions import conditions
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.storage.stored_object import Object
 
-_INSTALLING = conditions.condition(
-    conditions.ESTABLISHED, status="False", reason="Installing", message="the initial names have been accepted"
+_INSTALLING = crd_conditions.condition(
+    crd_conditions.ESTABLISHED,
+    status="False",
+    reason="Installing",
+    message="the initial names have been accepted",
 )
-_NOT_ACCEPTED = conditions.condition(
-    conditions.ESTABLISHED, status="False", reason="NotAccepted", message="not all names are accepted"
+_NOT_ACCEPTED = crd_conditions.condition(
+    crd_conditions.ESTABLISHED, status="False", reason="NotAccepted", message="not all names are accepted"
 )
-_NO_CONFLICTS = conditions.condition(
-    conditions.NAMES_ACCEPTED, status="True", reason="NoConflicts", message="no conflicts found"
+_NO_CONFLICTS = crd_conditions.condition(
+    crd_conditions.NAMES_ACCEPTED, status="True", reason="NoConflicts", message="no conflicts found"
 )
 
 _FIELDS = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
@@ -74,8 +77,8 @@ def decide(crd: Object, taken: Taken) -> Naming:
         conflict = _conflict(wanted.get(name), given.get(name), words)
         if conflict:
             reason = f"{name[0].upper()}{name[1:]}Conflict"
-            accepted_condition = conditions.condition(
-                conditions.NAMES_ACCEPTED, status="False", reason=reason, message=conflict
+            accepted_condition = crd_conditions.condition(
+                crd_conditions.NAMES_ACCEPTED, status="False", reason=reason, message=conflict
             )
         else:
             _put(accepted, name, wanted.get(name))
@@ -106,7 +109,7 @@ def _conflict_of_short_names(wanted: Sequence[str], given: Sequence[str], words:
 
 
 def _established(crd: Object, accepted: Condition) -> Condition:
-    old = conditions.find(crd, conditions.ESTABLISHED)
+    old = crd_conditions.find(crd, crd_conditions.ESTABLISHED)
     if (old is None or old["status"] != "True") and accepted["status"] == "True":
         return _INSTALLING
     return old or _NOT_ACCEPTED

@@ -10,7 +10,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.groups.apiextensions import conditions
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.storage.stored_object import Object
 
@@ -43,4 +43,4 @@ def _schemas(crd: Object) -> Iterator[tuple[int, str, Schema]]:
 
 
 def _condition(*, status: str, reason: str, message: str) -> Condition:
-    return conditions.condition(conditions.NON_STRUCTURAL, status=status, reason=reason, message=message)
+    return crd_conditions.condition(crd_conditions.NON_STRUCTURAL, status=status, reason=reason, message=message)

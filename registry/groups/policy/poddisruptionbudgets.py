@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.registry.base.validation import (
-    conditions,
     field,
     int_or_percent,
     internal,
     label_selectors,
+    meta_conditions,
     names,
     values,
 )
@@ -54,7 +54,7 @@ class PodDisruptionBudgetStatusStrategy(StatusStrategy, frozen=True, kw_only=Tru
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         status = new.get("status") or {}
-        errors = conditions.validate(status.get("conditions") or (), "status.conditions")
+        errors = meta_conditions.validate(status.get("conditions") or (), "status.conditions")
         return errors + values.not_negative(status, "status", _COUNTS)
 
 

@@ -5,7 +5,7 @@ from ipaddress import ip_interface
 from typing import Any
 
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.validation import addresses, conditions, field, internal, object_meta, values
+from aio_apiserver.registry.base.validation import addresses, field, internal, meta_conditions, object_meta, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.core.pods_validation import affinity
 from aio_apiserver.registry.groups.resource import device_names, device_parts, device_requests, lists
@@ -131,7 +131,7 @@ def _validate_device(device: Part, path: str, known: set[tuple[str, ...]]) -> li
     every = device.get("conditions") or ()
     if len(every) > _MOST_CONDITIONS:
         errors.append(field.too_many(f"{path}.conditions", len(every), _MOST_CONDITIONS))
-    errors += conditions.validate(every, f"{path}.conditions")
+    errors += meta_conditions.validate(every, f"{path}.conditions")
     if device.get("data") is not None:
         errors += device_parts.validate_raw(device["data"], f"{path}.data", limit=_LONGEST_DATA)
     return errors + _validate_network(device.get("networkData") or {}, f"{path}.networkData")

@@ -1,9 +1,8 @@
-from pathlib import Path
-
 from aio_apiserver.apiserver.config import command_line, usage
 from aio_apiserver.apiserver.config.settings import ENVIRONMENT
+from tests.paths import ROOT
 
-DOCS = Path(__file__).parents[2] / "docs" / "flags.md"
+DOCS = ROOT / "docs" / "flags.md"
 
 
 def test_the_documentation_is_what_the_settings_say() -> None:

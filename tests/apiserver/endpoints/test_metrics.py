@@ -7,8 +7,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running, trusting
+from tests.paths import ROOT
 
-DOCUMENTATION = Path(__file__).parents[3] / "docs" / "metrics.md"
+DOCUMENTATION = ROOT / "docs" / "metrics.md"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 WRITER = {"Content-Type": "application/json"}
 

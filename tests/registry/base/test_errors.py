@@ -1,6 +1,5 @@
 import gzip
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -9,10 +8,10 @@ import pytest
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import Cause, Details, StatusError
 from aio_apiserver.registry.base.names import GroupKind, GroupResource
+from tests.paths import CASSETTES
 
 PODS = GroupResource("", "pods")
 DEPLOYMENTS = GroupResource("apps", "deployments")
-CASSETTES = Path(__file__).parents[1] / "golden" / "cassettes"
 CAUSE = Cause("FieldValueRequired", "Required value", "spec.x")
 
 EVERY_KIND: list[tuple[StatusError, int, str, str, dict[str, Any] | None]] = [

@@ -408,7 +408,7 @@ async def test_neither_grpc_nor_nacl_is_imported_without_their_providers(path: P
     program = (
         "import asyncio, pathlib, sys\n"
         "from aio_apiserver.storage.clock import SystemClock\n"
-        "from aio_apiserver.storage.encryption import Encryption\n"
+        "from aio_apiserver.storage.encryption.service import Encryption\n"
         "asyncio.run(Encryption.start(pathlib.Path(sys.argv[1]), clock=SystemClock()))\n"
         "print(sorted({'grpc', 'nacl', 'google.protobuf'} & set(sys.modules)))\n"
     )

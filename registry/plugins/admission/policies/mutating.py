@@ -23,8 +23,8 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Mutation, Policy
-from aio_apiserver.registry.plugins.admission.policies.conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
 from aio_apiserver.registry.plugins.admission.policies.sources import Source

@@ -21,8 +21,8 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
-from aio_apiserver.registry.plugins.admission.policies.conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.notes import Notes, note_failure
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source

@@ -12,8 +12,8 @@ from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
 from aio_apiserver.registry.plugins.admission.policies.compiled import Policy
-from aio_apiserver.registry.plugins.admission.policies.conditions import hold
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Inputs, inputs
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import hold
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

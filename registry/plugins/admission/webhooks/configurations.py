@@ -21,7 +21,7 @@ from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.plugins.admission.webhooks.conditions import Conditions
+    from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
 
 _ANY = ListOptions(resource_version=0)
 _LONGEST_SECONDS = 30
@@ -48,7 +48,7 @@ class Webhook(Struct, frozen=True, kw_only=True, dict=True):
         if not self.stated_conditions:
             return None
         # A server whose webhooks state none does without the language in which they are stated.
-        from aio_apiserver.registry.plugins.admission.webhooks.conditions import Conditions
+        from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
 
         return Conditions(self.stated_conditions, ignores_failures=self.ignores_failures)
 

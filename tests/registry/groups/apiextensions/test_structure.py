@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.registry.groups.apiextensions import conditions, settling
+from aio_apiserver.registry.groups.apiextensions import crd_conditions, settling
 from tests.registry.groups.apiextensions.definitions import definition, version
 
 
@@ -18,7 +18,7 @@ def preserving(*schemas: Any) -> Any:
 
 
 def said(crd: Any) -> Any:
-    found = conditions.find(crd, conditions.NON_STRUCTURAL)
+    found = crd_conditions.find(crd, crd_conditions.NON_STRUCTURAL)
     return found and (found["status"], found["reason"], found["message"])
 
 

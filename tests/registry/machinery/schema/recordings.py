@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,8 +12,8 @@ import orjson
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import ObjectType, UnknownKind
 from aio_apiserver.registry.machinery.schema.model import Kind, Node
+from tests.paths import CASSETTES
 
-_CASSETTES = Path(__file__).parents[2] / "golden" / "cassettes"
 _FOR_KINDS: Mapping[Kind, Any] = {
     Kind.TIME: "2024-01-02T03:04:05Z",
     Kind.MICRO_TIME: "2024-01-02T03:04:05.000006Z",
@@ -61,7 +60,7 @@ def steps() -> list[Step]:
     """All recorded steps."""
     return [
         step
-        for cassette in (json.loads(gzip.decompress(path.read_bytes())) for path in sorted(_CASSETTES.glob("*.gz")))
+        for cassette in (json.loads(gzip.decompress(path.read_bytes())) for path in sorted(CASSETTES.glob("*.gz")))
         for scenario in cassette["scenarios"]
         for step in _flattened(f"{cassette['area']}/{scenario['name']}", scenario["steps"])
     ]

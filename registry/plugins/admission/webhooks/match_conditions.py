@@ -11,8 +11,8 @@ from aio_apiserver.registry.machinery.cel import admission, types
 from aio_apiserver.registry.machinery.cel.admission import Given, Refused
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
-from aio_apiserver.registry.plugins.admission.policies.conditions import Undetermined, hold
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined, hold
 from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
 
 
