@@ -1,1 +1,4 @@
-"""Base."""
+"""Base: errors, names, Go's text forms and validation rules; the lowest floor of the registry.
+
+It must not know kinds, storage backends or HTTP.
+"""

@@ -1,18 +1,20 @@
-"""Modules that are loaded when they are first used: rules that few servers ask, which a start should not wait for.
+"""Deferred: a Python module that is imported at the first use of one of its attributes.
+
+A server starts faster when rarely used modules are not imported at the start.
 
     if TYPE_CHECKING:
-        from aio_apiserver.registry.cel import admission
+        from aio_apiserver.registry.machinery.cel import admission
     else:
         admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
 
-Must hold: whoever reads an attribute gets the module's own; it is looked up once.
+Must hold: an attribute is the one of the real module, and the proxy looks it up once.
 """
 
 import importlib
 
 
 class Deferred:
-    """Stands for a module until something of it is asked for."""
+    """A proxy that imports the module when the first attribute is read."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,7 +1,9 @@
-"""Empties: the empty lists and maps that a client has sent.
+"""Empties: the empty lists and maps in a client's JSON, which kube-apiserver remembers until it stores the object.
 
-In objects they are nothing, as in storage. Go's structs tell them from nothing until they are stored, and so do the
-owners of fields and the errors that show structs. Pure.
+Stored objects leave empty fields out. Go's structs still tell `[]` from null before that, and two readers see the
+difference: managedFields, and errors that print a struct.
+
+Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Empty(NamedTuple):
-    """Where one is, by names, keys and indexes, and whether it is a map."""
+    """The path of one empty value (names, keys and indexes), and whether it is a map or a list."""
 
     path: tuple[str | int, ...]
     is_map: bool
@@ -22,7 +24,7 @@ Empties = Sequence[Empty]
 
 
 def show(printed: Mapping[str, Any], empties: Empties) -> None:
-    """Show them in a printed object, in place of null. What is left out when it is empty stays away."""
+    """Put `[]` or `{}` in place of null in a struct that an error prints. Fields with omitempty stay absent."""
     for one in empties:
         parent = _parent(printed, one)
         if parent is not None and parent.get(one.path[-1], "") is None:
@@ -30,7 +32,9 @@ def show(printed: Mapping[str, Any], empties: Empties) -> None:
 
 
 def put_back(obj: Mapping[str, Any], empties: Empties) -> None:
-    """Put them into an object, which is then none of the registry's any more."""
+    """Put the empty values into an object. Such an object is for admission and printing; the registry does not store
+    it.
+    """
     for one in empties:
         parent = _parent(obj, one)
         if parent is not None and parent.get(one.path[-1]) is None:
@@ -38,7 +42,7 @@ def put_back(obj: Mapping[str, Any], empties: Empties) -> None:
 
 
 def places(empties: Empties) -> frozenset[str]:
-    """Where they are, as errors write paths."""
+    """The paths, written as in field errors."""
     return frozenset("".join(map(_written, one.path)).removeprefix(".") for one in empties)
 
 
@@ -47,19 +51,19 @@ def _written(step: str | int) -> str:
 
 
 def within(part: Mapping[str, Any], path: tuple[str, ...], empties: Empties) -> Mapping[str, Any]:
-    """A part of an object, which stands at a path, with what was sent empty right in it."""
+    """The part of an object at `path`, with the empty values that the client sent as its direct members."""
     sent = {str(one.path[-1]): one.new() for one in empties if one.path[:-1] == path}
     return {**sent, **part} if sent else part
 
 
 def is_still_empty(obj: Mapping[str, Any], one: Empty) -> bool:
-    """Whether nothing has been filled in there."""
+    """Whether this value is still empty after defaulting and admission."""
     parent = _parent(obj, one)
     return parent is not None and not parent.get(one.path[-1])
 
 
 def _parent(obj: Any, one: Empty) -> dict[str | int, Any] | None:
-    """The map in which one is; None where the object has become another meanwhile."""
+    """The map that holds the value; None when the object has changed so that the path leads nowhere."""
     for step in one.path[:-1]:
         try:
             obj = obj[step]

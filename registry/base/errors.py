@@ -1,11 +1,10 @@
-"""Status errors: what a request can end in, one class a reason, with the body that clients get.
+"""Errors: the failures that clients see as a Status, one class for each reason.
 
-The registry's vocabulary of errors. Storage's errors are translated into these by the generic Store; apiserver writes
-`status()` and a Retry-After header from `retry_after_seconds`, and knows nothing else of them. No HTTP here: `code` is
-a field of Status.
+The generic Store translates the errors of storage into these. apiserver writes `status()` as the body and
+`retry_after_seconds` as a header. No HTTP here: `code` is a field of Status.
 
-Must hold: `status()` has the fields in the order in which kube-apiserver prints them, and leaves out what is empty,
-`metadata` and (where the reason has it) `details` excepted.
+Must hold: `status()` has its fields in the order in which kube-apiserver prints them, without empty fields. `metadata`
+always stays, and `details` stays for the reasons that have it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource
 
 
 class Cause(Struct, frozen=True):
-    """One of the things that are wrong. `reason` is a CauseType, `field` a path, both may be empty."""
+    """One cause of a failure. `reason` is a CauseType and `field` a path; both may be empty."""
 
     reason: str
     message: str
@@ -33,7 +32,7 @@ class Cause(Struct, frozen=True):
 
 
 class Details(Struct, frozen=True, kw_only=True):
-    """What the error is about. `kind` holds the resource for most reasons and the kind for Invalid."""
+    """The object that the error is about. `kind` holds the resource for most reasons, and the kind for Invalid."""
 
     name: str = ""
     group: str = ""
@@ -67,11 +66,11 @@ class StatusError(Exception):
 
     @property
     def retry_after_seconds(self) -> int:
-        """After how long a client may ask again; 0 says nothing about it."""
+        """The seconds after which a client may try again; 0 when the error gives no advice."""
         return self.details.retry_after_seconds if self.details else 0
 
     def status(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """The Status object that is the body of the response."""
         body: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
         if self.message:
             body["message"] = self.message
@@ -84,14 +83,14 @@ class StatusError(Exception):
 
 
 class BadRequest(StatusError):
-    """The request has no meaning."""
+    """The request is malformed or contradicts itself."""
 
     code = 400
     reason = "BadRequest"
 
 
 class Unauthorized(StatusError):
-    """The credentials are wrong, or there are none where they are needed."""
+    """The credentials are wrong or missing."""
 
     code = 401
     reason = "Unauthorized"
@@ -101,7 +100,7 @@ class Unauthorized(StatusError):
 
 
 class Forbidden(StatusError):
-    """The user may not do this, or an admission rule says no. Without a resource it is about a path."""
+    """Authorization or admission refuses the request. Without a resource, the message is about a path."""
 
     code = 403
     reason = "Forbidden"
@@ -163,14 +162,14 @@ class NotAcceptable(StatusError):
 
 
 class NotTransformable(StatusError):
-    """What was found cannot be turned into what the client accepts."""
+    """The object found cannot be converted to the form that the client accepts, such as a Table."""
 
     code = 406
     reason = "NotAcceptable"
 
 
 class RouteNotAcceptable(StatusError):
-    """None of the media types that the client accepts is one that the path can answer with at all."""
+    """The path can answer with none of the media types that the client accepts."""
 
     code = 406
     reason = "NotAcceptable"
@@ -192,7 +191,7 @@ class AlreadyExists(StatusError):
 
 
 class GenerateNameConflict(StatusError):
-    """Every name that was made from generateName is taken."""
+    """Every name generated from generateName is already taken."""
 
     code = 409
     reason = "AlreadyExists"
@@ -206,7 +205,7 @@ class GenerateNameConflict(StatusError):
 
 
 class Conflict(StatusError):
-    """The object is not in the state that the request was made for."""
+    """The state of the object has changed since the client read it, or does not allow the request."""
 
     code = 409
     reason = "Conflict"
@@ -217,7 +216,7 @@ class Conflict(StatusError):
 
 
 class ApplyConflict(StatusError):
-    """An apply would take fields from other managers."""
+    """An apply would change fields that other field managers own."""
 
     code = 409
     reason = "Conflict"
@@ -227,7 +226,7 @@ class ApplyConflict(StatusError):
 
 
 class Expired(StatusError):
-    """The resource version or continue token is older than what is kept; `continue_token` resumes the list anyhow."""
+    """The resource version or continue token is too old. `continue_token` lets the client resume the list nevertheless."""
 
     code = 410
     reason = "Expired"
@@ -244,7 +243,7 @@ class Expired(StatusError):
 
 
 class RequestEntityTooLarge(StatusError):
-    """The request is larger than what is read."""
+    """The request is larger than the server reads."""
 
     code = 413
     reason = "RequestEntityTooLarge"
@@ -275,7 +274,7 @@ class RouteUnsupportedMediaType(StatusError):
 
 
 class Invalid(StatusError):
-    """The object breaks rules: all that were found, as causes. The message names each only once."""
+    """The object breaks validation rules. Each broken rule is a cause; the message names equal causes once."""
 
     code = 422
     reason = "Invalid"
@@ -288,7 +287,7 @@ class Invalid(StatusError):
 
 
 class Unprocessable(StatusError):
-    """The request cannot be carried out, and nothing more can be said: a JSON Patch that does not apply."""
+    """The request cannot be carried out; the Status gives no details. Example: a JSON Patch that does not apply."""
 
     code = 422
     reason = "Invalid"
@@ -298,7 +297,7 @@ class Unprocessable(StatusError):
 
 
 class TooManyRequests(StatusError):
-    """The server or one of its parts is too busy; ask again later."""
+    """The server or one of its parts is too busy; the client may try again later."""
 
     code = 429
     reason = "TooManyRequests"
@@ -308,7 +307,7 @@ class TooManyRequests(StatusError):
 
 
 class ServerResponse(StatusError):
-    """What another server has answered, of which no more is known than its status and its words."""
+    """The answer of another server that is not a Status: its code and its text."""
 
     def __init__(self, code: int, resource: GroupResource, name: str, text: str) -> None:
         reason, message = _OF_SERVERS.get(code, ("", ""))
@@ -336,11 +335,11 @@ _OF_SERVERS: Mapping[int, tuple[str, str]] = {
         "the server was unable to return a response in the time allotted, but may still be processing the request",
     ),
 }
-"""By status: the reason and the words; without words those of the other server count."""
+"""For each code: the reason and the message. An empty message is replaced by the text of the other server."""
 
 
 class InternalError(StatusError):
-    """Something broke that no request should break."""
+    """A failure inside the server, which is not the fault of the request."""
 
     code = 500
     reason = "InternalError"
@@ -350,7 +349,7 @@ class InternalError(StatusError):
 
 
 class ServerTimeout(StatusError):
-    """The operation could not be finished now for a passing reason, and had no effect."""
+    """The operation failed for a temporary reason, without effect."""
 
     code = 500
     reason = "ServerTimeout"
@@ -363,7 +362,7 @@ class ServerTimeout(StatusError):
 
 
 class ServiceUnavailable(StatusError):
-    """What the request needs cannot be reached now."""
+    """A part or server that the request needs cannot be reached now."""
 
     code = 503
     reason = "ServiceUnavailable"
@@ -381,7 +380,7 @@ class Timeout(StatusError):
 
 
 class TooLargeResourceVersion(Timeout):
-    """The store has not reached the resource version that was asked for."""
+    """The store has not reached the resource version that the client asked for."""
 
     def __init__(self, wanted: int, current: int, *, retry_after_seconds: int = 1) -> None:
         super().__init__(
@@ -408,6 +407,6 @@ def _subject(resource: GroupResource, name: str) -> str:
 
 
 def aggregate(messages: Iterable[str]) -> str:
-    """Several messages in one: each once, in brackets if there are more."""
+    """Join messages as Kubernetes' aggregate errors do: each message once, in brackets when there are several."""
     distinct = list(dict.fromkeys(messages))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

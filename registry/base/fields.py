@@ -1,6 +1,6 @@
-"""Selectable fields: how their values are read from an object.
+"""Fields: how the value of a selectable field is read from an object.
 
-Pure. A field selector compares text, so every value is text, and a field that is not set is empty (or false, or 0).
+Pure. A field selector compares text, so every value is text. A missing field is empty, false or 0.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ FieldOf = Callable[[Object], str]
 
 
 def text(path: str) -> FieldOf:
-    """The text at a path."""
+    """The text at this path."""
     return lambda obj: str(objects.get(obj, path, ""))
 
 
@@ -22,12 +22,12 @@ def first(*paths: str) -> FieldOf:
 
 
 def flag(path: str) -> FieldOf:
-    """A boolean: `true` or `false`."""
+    """A boolean as `true` or `false`."""
     return lambda obj: "true" if objects.get(obj, path) else "false"
 
 
 def count(path: str) -> FieldOf:
-    """A number, 0 when it is not set."""
+    """A number; 0 when the field is missing."""
     return lambda obj: str(objects.get(obj, path, 0))
 
 
@@ -37,5 +37,5 @@ def first_of(path: str, member: str) -> FieldOf:
 
 
 def nothing(_obj: Object) -> str:
-    """The field may be asked for, and is always empty."""
+    """A selectable field whose value is always empty."""
     return ""

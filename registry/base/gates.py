@@ -1,8 +1,9 @@
-"""Gates: which feature gates there are in a Kubernetes version, and which are open.
+"""Gates: the feature gates of a Kubernetes version, and which of them are enabled.
 
-The table (gates.json) has for each gate when it became what: alpha, beta, GA or deprecated, open or not, locked or not.
-Read when somebody asks. Must hold: complaints have kube-apiserver's words; what is said of one gate counts more than
-what is said of all alpha or beta gates.
+gates.json is the table: for each gate, the versions in which it became alpha, beta, GA or deprecated, its default, and
+whether it is locked. It is read at the first question about a gate.
+
+Must hold: error messages have kube-apiserver's words. The setting of a single gate wins over AllAlpha and AllBeta.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,19 +17,19 @@ from aio_apiserver.registry.base.golang.text import parse_bool
 
 NEWEST = (1, 36)
 OLDEST = (1, 33)
-"""The versions that this one can emulate."""
+"""The newest and oldest versions that --emulated-version accepts."""
 
 _PREALPHA, _ALPHA, _BETA, _GA, _DEPRECATED = "PreAlpha", "Alpha", "Beta", "GA", "Deprecated"
 _ALL_OF = {"AllAlpha": _ALPHA, "AllBeta": _BETA}
 _SHOWN = {_PREALPHA: "PRE-ALPHA", _ALPHA: "ALPHA", _BETA: "BETA", _GA: "", _DEPRECATED: "DEPRECATED"}
 USED = frozenset({"RemoteRequestHeaderUID", "SizeBasedListCostEstimate"})
-"""The gates that switch something in this server."""
+"""The gates that change the behaviour of this server."""
 
 Version = tuple[int, int]
 
 
 class Gate(NamedTuple):
-    """A gate in one version."""
+    """The state of one gate in one version. `is_open` means enabled."""
 
     stage: str
     is_open: bool
@@ -36,7 +37,7 @@ class Gate(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What is told of a gate: its name, its stage in metrics' words, and whether it is open."""
+    """One gate for metrics: its name, its stage in the words of metrics, and whether it is enabled."""
 
     name: str
     stage: str
@@ -44,7 +45,7 @@ class Told(NamedTuple):
 
 
 class Gates:
-    """As they are set. Raises ValueError when they cannot be set so."""
+    """The feature gates as configured. Raises ValueError for settings that kube-apiserver refuses."""
 
     def __init__(self, given: Mapping[str, bool], version: Version = NEWEST) -> None:
         self._given = given
@@ -52,19 +53,19 @@ class Gates:
         self._said = _settled(given, version) if given else {}
 
     def is_open(self, name: str) -> bool:
-        """Whether a gate that is known is open."""
+        """Whether a known gate is enabled."""
         return self._said.get(name, _gate(name, self._version).is_open)
 
     @property
     def idle(self) -> Sequence[str]:
-        """The gates that somebody has moved and that switch nothing here."""
+        """The gates that the settings change without an effect in this server."""
         moved = (name for name in self._given if name not in _ALL_OF)
         return sorted(
             name for name in moved if name not in USED and self._given[name] != _gate(name, self._version).is_open
         )
 
     def all(self) -> Iterator[Told]:
-        """Every gate that there is in this version."""
+        """Every gate of this version."""
         for name, stage in _ALL_OF.items():
             yield Told(name, _SHOWN[stage], self._said.get(name, False))
         for name in _table():
@@ -74,7 +75,7 @@ class Gates:
 
 
 def parse(texts: Sequence[str]) -> Mapping[str, bool]:
-    """What flags say: `Foo=true`, or `kube:Foo=true`. Raises ValueError."""
+    """Read the values of --feature-gates: `Foo=true` or `kube:Foo=true`. Raises ValueError."""
     given: dict[str, bool] = {}
     prefixes = {text.rpartition(":")[0] for text in texts}
     if {"", "kube"} <= prefixes:
@@ -123,13 +124,13 @@ def _problem(name: str, wanted: bool, version: Version) -> str:
 
 
 def _of_stages(given: Mapping[str, bool], version: Version) -> Mapping[str, bool]:
-    """What is said of all gates of a stage."""
+    """The settings that AllAlpha and AllBeta make for single gates."""
     wanted = {stage: given[name] for name, stage in _ALL_OF.items() if name in given}
     return {name: wanted[stage] for name in _table() if (stage := _gate(name, version).stage) in wanted}
 
 
 def _unmet(said: Mapping[str, bool], version: Version) -> Iterator[str]:
-    """The gates that are open though others are not that they need."""
+    """An error for each enabled gate that depends on a disabled gate."""
 
     def is_open(name: str) -> bool:
         return said.get(name, _gate(name, version).is_open)

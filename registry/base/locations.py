@@ -1,7 +1,8 @@
-"""Locations: where a request goes on that this server does not answer itself, and how its answer comes back.
+"""Locations: the address to which the server forwards a request (exec, logs, port-forward, proxy), upstream's Location.
 
-Pure data: the registry says where, the server goes there. Must hold: a location is decided on objects that the user may
-read through, never on what a client says alone.
+Pure data: the registry decides on the location, the server connects to it.
+
+Must hold: a location comes from objects that the user may read, not from the words of the client alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,22 +14,24 @@ Query = Mapping[str, Sequence[str]]
 
 
 class Passage(Enum):
-    """What goes through."""
+    """The kinds of forwarding."""
 
     LOG = "log"
-    """The answer's bytes, as text."""
+    """The bytes of the answer, as text."""
     STREAM = "stream"
-    """The connection itself: it has to be upgraded."""
+    """The upgraded connection itself, in both directions."""
     PROXY = "proxy"
-    """Requests and answers, and connections that are upgraded."""
+    """Requests and answers, and upgraded connections."""
 
 
 class Location(Struct, frozen=True, kw_only=True):
-    """A place in the cluster. `port` is empty for that of the scheme; `query` is the client's own when it is None.
+    """The address of a backend in the cluster. `port` is empty for the port of the scheme.
 
-    headers: what goes along beside the client's own headers.
-    is_kubelet: the server identifies itself there, and verifies the certificate as its flags say; is_verified: unless
-    the client does not care. is_guarded: the host is a name that must mean nothing but addresses of the network.
+    query: None means the client's own query.
+    headers: added to the headers of the client.
+    is_kubelet: the server presents its client certificate and verifies the kubelet as its flags say.
+    is_verified: False when the client asked to skip the verification of the backend's certificate.
+    is_guarded: the host is a name that may resolve only to addresses in the network.
     """
 
     passage: Passage
@@ -44,13 +47,13 @@ class Location(Struct, frozen=True, kw_only=True):
 
     @property
     def authority(self) -> str:
-        """Host and port as a URL has them."""
+        """Host and port as in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}" if self.port else host
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """What a client asks of a place: its verb, its query, and the path behind the name of the subresource."""
+    """A client's request to a subresource that connects: verb, query, and the path behind the subresource's name."""
 
     verb: str
     query: Query

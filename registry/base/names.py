@@ -1,4 +1,4 @@
-"""Names of resources and kinds, as messages write them.
+"""Names: group and resource, group and kind, group, version and kind, with Go's text of each.
 
 >>> str(GroupResource("apps", "deployments")), str(GroupResource("", "pods"))
 ('deployments.apps', 'pods')

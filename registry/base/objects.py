@@ -1,6 +1,6 @@
-"""Plain objects: reading and writing along dotted paths, and fresh copies.
+"""Objects: access to decoded JSON by dotted paths, and deep copies.
 
-Pure. Objects are decoded JSON; a path names members of nested maps, never list elements.
+Pure. A path names members of nested maps, not list elements.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 def clone(value: T) -> T:
-    """A deep copy of decoded JSON. Through JSON text: that is the fastest way there is."""
+    """A deep copy of decoded JSON. The way through JSON text is the fastest in Python."""
     copied: T = orjson.loads(orjson.dumps(value))
     return copied
 
 
 def copied(value: T) -> T:
-    """A deep copy, of a single value as well."""
+    """A deep copy of a container; a scalar is returned as it is."""
     return clone(value) if isinstance(value, dict | list) else value
 
 
@@ -37,7 +37,7 @@ def get(obj: Mapping[str, Any], path: str, default: Any = None) -> Any:
 
 
 def carry_over(new: Object, old: Mapping[str, Any], name: str) -> None:
-    """Give the new object the old one's member, or none if that has none."""
+    """Copy the member of the old object to the new one; remove it when the old object has none."""
     if name in old:
         new[name] = old[name]
     else:
@@ -45,7 +45,7 @@ def carry_over(new: Object, old: Mapping[str, Any], name: str) -> None:
 
 
 def put(obj: Object, path: str, value: Any) -> None:
-    """Set the value at a dotted path, making the maps on the way."""
+    """Set the value at a dotted path, and create the missing maps on the way."""
     *parents, last = path.split(".")
     for name in parents:
         child = obj.get(name)

@@ -1,6 +1,6 @@
-"""Owner references: the same owner named twice counts once, and the client hears of it.
+"""Owner references: removes duplicates from metadata.ownerReferences and warns the client.
 
-Pure. Must hold: references that differ in anything are two, even to the same owner.
+Pure. Must hold: references that differ in any member both stay, even when they name the same owner.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _ADVICE = (
 
 
 def drop_duplicates(metadata: dict[str, Any], warn: Callable[[str], None], *, is_after_admission: bool) -> None:
-    """Take repeated references out, in place."""
+    """Remove repeated references in place; warn with their UIDs."""
     references = metadata.get("ownerReferences") or ()
     if len(references) < 2:
         return

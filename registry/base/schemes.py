@@ -1,6 +1,6 @@
-"""Schemes: the three servers in one that kube-apiserver is, as its messages name them, by the groups that each knows.
+"""Schemes: the Go scheme that decodes an API group, which kube-apiserver names in some messages.
 
-Pure. Must hold: a group is in one scheme.
+kube-apiserver consists of three servers with a scheme each. Pure. Must hold: a group is in one scheme.
 """
 
 from collections.abc import Mapping
@@ -13,5 +13,5 @@ _ALL_OTHERS = "pkg/api/legacyscheme/scheme.go:30"
 
 
 def scheme_of(group: str) -> str:
-    """Where a group is known."""
+    """The Go file and line of the group's scheme."""
     return _OWN.get(group, _ALL_OTHERS)

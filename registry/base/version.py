@@ -1,3 +1,3 @@
-"""The Kubernetes version that this server behaves as."""
+"""Version: the Kubernetes version that this server behaves as."""
 
 KUBERNETES_VERSION = "v1.36.4"

@@ -1,6 +1,6 @@
-"""What Go says of texts that are no addresses, or no prefixes of them. Pure.
+"""Addresses: the messages of Go's package netip for texts that are no IP address or no CIDR prefix.
 
-Must hold: the first mistake from the left is told, in the words of Go's package netip.
+Pure. Must hold: the message is about the first mistake from the left.
 """
 
 import re
@@ -12,14 +12,14 @@ _GROUPS = 8
 
 
 class _Wrong(Exception):
-    """A mistake, and where it begins."""
+    """A mistake, with the rest of the text from where it begins."""
 
     def __init__(self, why: str, rest: str = "") -> None:
         super().__init__(why + (f" (at {quote(rest)})" if rest else ""))
 
 
 def address_mistake(text: str) -> str:
-    """What is wrong with an address."""
+    """The message for a text that is no address."""
     return f"ParseAddr({quote(text)}): {_address_mistake(text)}"
 
 
@@ -38,7 +38,7 @@ def _address_mistake(text: str) -> str:
 
 
 def prefix_mistake(text: str) -> str:
-    """What is wrong with an address and the length of its prefix."""
+    """The message for a text that is no CIDR prefix."""
     return f"netip.ParsePrefix({quote(text)}): {_prefix_mistake(text)}"
 
 
@@ -126,7 +126,7 @@ def _check_embedded(rest: str, groups: int, *, has_gap: bool) -> None:
 
 
 def _after_colon(rest: str, *, has_gap: bool) -> tuple[str, bool]:
-    """What follows the colon after a group, and whether that is a gap."""
+    """The rest of the text behind the colon of a group, and whether it begins with the gap `::`."""
     if rest[0] != ":":
         raise _Wrong("unexpected character, want colon", rest)
     if len(rest) == 1:

@@ -1,15 +1,15 @@
-"""What decoding can end in. The words are those of Go's JSON decoder, which clients of kube-apiserver know.
+"""Decode errors: why a JSON value does not fit its Go type, in the words of Go's JSON decoder.
 
-The message is what kube-apiserver puts behind `... cannot be handled as a ...: ` (create, update) or behind the quoted
-object (patch); those frames belong to the callers.
+kube-apiserver puts a frame around the message: `... cannot be handled as a ...: ` for create and update, the quoted
+object for patch. The callers add these frames.
 """
 
 TOO_DEEP = "exceeded max depth"
-"""The message for JSON that is nested more deeply than is read."""
+"""The message for JSON that is nested too deeply."""
 
 
 class DecodeError(Exception):
-    """A value that does not fit its type."""
+    """A value does not fit its type."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -17,13 +17,13 @@ class DecodeError(Exception):
 
 
 class Unconvertible(DecodeError):
-    """A value that fits its type, which kube-apiserver's own form of it cannot hold."""
+    """A value fits its type in the version, but kube-apiserver's internal type cannot hold it."""
 
 
 class TypeMismatch(Exception):
-    """JSON of the wrong type, met by the reader of a leaf, which does not know the place.
+    """JSON of the wrong type, found by a reader of scalars that does not know the path.
 
-    Whoever knows it turns this into a DecodeError.
+    The decoder, which knows the path, turns it into a DecodeError.
     """
 
     def __init__(self, found: str, go_type: str) -> None:
@@ -33,8 +33,8 @@ class TypeMismatch(Exception):
 
 
 class UnknownMinor(Exception):
-    """There are no definitions of this Kubernetes minor."""
+    """There are no OpenAPI definitions of this Kubernetes minor version."""
 
 
 class UnknownKind(Exception):
-    """The definitions have no such kind."""
+    """The OpenAPI definitions have no such kind."""

@@ -1,7 +1,6 @@
-"""Durations as Go writes them: 1m30s, 500ms, 1h, -2s, 0.
+"""Durations: Go's grammar for spans of time (1m30s, 500ms, 1h, -2s, 0), read as seconds.
 
-Pure. Flags, the timeout parameter, configuration files and schedules are written in this grammar; here they are
-seconds.
+Pure. Flags, the timeout parameter, configuration files and schedules use this grammar.
 """
 
 import re
@@ -14,11 +13,11 @@ _MAX_SECONDS = (2**63 - 1) / 1e9
 
 
 class Invalid(ValueError):
-    """A text that is no duration; the message is the one that clients know."""
+    """The text is no duration; the message is Go's."""
 
 
 def parse(text: str) -> float:
-    """Seconds.
+    """The seconds of a duration. Raises InvalidDuration.
 
     >>> parse("1m30s"), parse("-1.5h"), parse("0")
     (90.0, -5400.0, 0.0)
@@ -51,7 +50,7 @@ def _term(number: str, unit: str, text: str) -> float:
 
 
 def show(seconds: float) -> str:
-    """The text that Go prints.
+    """The text that Go prints for a duration.
 
     >>> show(90), show(0.25), show(0), show(3600)
     ('1m30s', '250ms', '0s', '1h0m0s')

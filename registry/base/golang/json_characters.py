@@ -1,6 +1,6 @@
-"""Characters of JSON texts that are none: Go reads U+FFFD in their place, where others refuse the text.
+"""JSON characters: replaces invalid UTF-8 and lone surrogates in JSON by U+FFFD, as Go's decoder does.
 
-Pure. Must hold: a text without such characters is left as it is, at next to no cost.
+Pure. orjson refuses such texts. Must hold: a text without them is returned unchanged, at low cost.
 """
 
 import codecs
@@ -8,12 +8,12 @@ import re
 
 _REPLACED = b"\\ufffd"
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|[^u])")
-"""An escape, and the second half of a pair behind it."""
+"""An escape; for a surrogate also the second half of its pair."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def readable(text: bytes) -> bytes:
-    """The text with U+FFFD for each byte that is no part of UTF-8, and for each half of a pair that is alone."""
+    """The text with U+FFFD for each byte that is not valid UTF-8 and for each lone surrogate."""
     if not text.isascii():
         text = text.decode(errors=_EACH_BYTE).encode()
     return _ESCAPE.sub(_mended, text) if _SURROGATE.search(text) else text

@@ -1,7 +1,9 @@
-"""JSON errors: what Go's decoder says of a text that is no JSON.
+"""JSON errors: the messages of Go's decoder for text that is not valid JSON.
 
-Only for texts that failed to parse: it reads them once more, slowly, up to the first mistake. Pure. Must hold: bytes
-are looked at one by one, as Go does, so that a mistake within a character of several bytes is told by its first byte.
+The callers use it for texts that orjson has refused. It reads the text again, slowly, up to the first mistake.
+
+Pure. Must hold: the scanner reads single bytes, as Go does. A mistake in a multi-byte character is reported by its
+first byte.
 """
 
 MAX_DEPTH = 10_000
@@ -15,7 +17,7 @@ _LITERALS = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 
 
 def describe(text: bytes) -> str:
-    """The message for a broken text; empty for one that Go would accept."""
+    """The message for invalid JSON; empty when Go accepts the text."""
     try:
         _Scanner(text).document()
     except _Mistake as exc:
@@ -24,11 +26,11 @@ def describe(text: bytes) -> str:
 
 
 class _Mistake(Exception):
-    """The first thing that is wrong."""
+    """The first mistake in the text."""
 
 
 class _Scanner:
-    """Walks over the text without keeping anything of it."""
+    """Walks over the text and keeps no values."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -41,7 +43,7 @@ class _Scanner:
             self._fail("after top-level value")
 
     def _value_with_parts(self) -> None:
-        """A value, containers included: a stack instead of recursion, because depth is the client's choice."""
+        """A value with its members. A stack instead of recursion, since the client chooses the depth."""
         open_containers = bytearray()
         while True:
             opened = self._value(len(open_containers))
@@ -52,7 +54,9 @@ class _Scanner:
                 return
 
     def _value(self, depth: int) -> int:
-        """A scalar or an empty container (0), or the opening of a container that has members (its bracket)."""
+        """Read a scalar or empty container (returns 0), or the opening bracket of a container with members (returns
+        it).
+        """
         self._skip_blank()
         char = self._take()
         if char in b"{[" and depth == MAX_DEPTH:
@@ -86,7 +90,7 @@ class _Scanner:
             self._fail("looking for beginning of value")
 
     def _close(self, open_containers: bytearray) -> bool:
-        """What follows a value: closing brackets, then a comma before the next one. False at the end."""
+        """After a value: closing brackets, then a comma before the next value. False at the end of the text."""
         while open_containers:
             self._skip_blank()
             is_object = open_containers[-1] == ord("{")

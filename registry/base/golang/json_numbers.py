@@ -1,18 +1,17 @@
-"""Numbers of JSON, in the texts that Go gives them.
+"""JSON numbers: numbers of a client's JSON that remember their text, and Go's text of a number.
 
-Must hold: a Literal is a float that also knows how it was written, which a message or a quantity may depend on; it
-never gets into an object.
+Must hold: a Literal is a float with its original text, for messages and quantities. Objects hold plain numbers instead.
 """
 
 import math
 from typing import Any
 
 _MAX_BITS = 4096
-"""Python refuses to write integers that are much longer; no JSON of a client is read into one."""
+"""Python refuses to print integers that are much longer. The decoder reads none that long."""
 
 
 class Literal(float):
-    """A number with a fraction or an exponent (or one that is too long for an integer), as the text has it."""
+    """A number with a fraction or an exponent, or too long for an integer, with the text that the client sent."""
 
     text: str
 
@@ -24,7 +23,7 @@ class Literal(float):
 
 
 def text(value: int | float) -> str:
-    """An int or float as JSON."""
+    """An int or float as Go writes it in JSON."""
     if isinstance(value, Literal):
         return value.text
     if isinstance(value, float):
@@ -33,12 +32,12 @@ def text(value: int | float) -> str:
 
 
 def fits_float64(value: int | float) -> bool:
-    """Whether a number of JSON is one that a float64 can hold."""
+    """Whether a float64 can hold the number."""
     return math.isfinite(value) if isinstance(value, float) else value.bit_length() < 1024
 
 
 def plain(value: int | float) -> int | float:
-    """A number as Go prints it: a whole one has no fraction."""
+    """The number as Go prints it: a whole number has no fraction."""
     is_whole = fits_float64(value) and value == int(value) and abs(value) < 1e21
     return int(value) if is_whole or isinstance(value, int) else float(value)
 
@@ -56,7 +55,7 @@ def _float_text(value: float) -> str:
 
 
 def without_literals(value: Any) -> Any:
-    """A copy of any JSON in which every Literal is a number again."""
+    """A copy of decoded JSON with a plain float for every Literal."""
     if isinstance(value, dict):
         return {key: without_literals(item) for key, item in value.items()}
     if isinstance(value, list):

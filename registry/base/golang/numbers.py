@@ -1,4 +1,4 @@
-"""Whole numbers in texts, read as Go reads them. Pure."""
+"""Numbers: whole numbers in text, read as Go's strconv.ParseInt reads them. Pure."""
 
 import re
 
@@ -11,7 +11,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def parse_int(text: str) -> int:
-    """A number of 64 bits. Raises DecodeError.
+    """A 64 bit integer. Raises DecodeError.
 
     >>> parse_int("+5"), parse_int("-007")
     (5, -7)

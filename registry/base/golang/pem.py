@@ -1,4 +1,8 @@
-"""Certificates and requests for them in PEM: reading them with Go's words for what is wrong. Pure."""
+"""PEM: certificates and certificate requests in PEM, with the errors of Go's encoding/pem, encoding/asn1 and
+crypto/x509.
+
+Pure.
+"""
 
 import base64
 import binascii
@@ -25,11 +29,11 @@ _CERTIFICATE = "CERTIFICATE"
 
 
 class PemError(Exception):
-    """What is wrong; the text is for clients."""
+    """The data is not acceptable; the text is for clients."""
 
 
 class Block(Struct, frozen=True):
-    """One block: what it holds, in DER."""
+    """One PEM block with its content in DER."""
 
     type: str
     content: bytes
@@ -37,7 +41,7 @@ class Block(Struct, frozen=True):
 
 
 def blocks(data: bytes) -> Iterator[Block]:
-    """The blocks of a text, one after the other; what stands between them, and what is malformed, does not count."""
+    """The PEM blocks of a text in their order. Text between blocks and malformed blocks are skipped, as Go does."""
     for match in _BLOCK.finditer(data.replace(b"-----\n-----BEGIN", b"-----\n\n-----BEGIN")):
         body = match[2] + b"\n"
         headers = b"".join(_leading_headers(body))
@@ -56,7 +60,7 @@ def _leading_headers(body: bytes) -> Iterator[bytes]:
 
 
 def read_request(data: bytes) -> "CertificateSigningRequest":
-    """A request. Raises PemError."""
+    """The certificate request in a PEM text. Raises PemError."""
     from cryptography import x509
 
     block = next(blocks(data), None)
@@ -69,7 +73,7 @@ def read_request(data: bytes) -> "CertificateSigningRequest":
 
 
 def _asn1_error(content: bytes) -> str:
-    """What Go has against the beginning of a structure that cannot be read; of what is deeper it says no more."""
+    """Go's message for DER that cannot be parsed. Mistakes deeper in the structure get one common message."""
     if not content:
         return "syntax error: sequence truncated"
     if len(content) < 2:
@@ -91,7 +95,7 @@ def _asn1_error(content: bytes) -> str:
 
 
 def check_signature(request: "CertificateSigningRequest") -> None:
-    """Whether the one who asks has the key. Raises PemError."""
+    """Verify that the requester owns the key of the request. Raises PemError."""
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -106,7 +110,10 @@ def check_signature(request: "CertificateSigningRequest") -> None:
 
 
 def _verify(request: "CertificateSigningRequest", key: Any) -> None:
-    """Not by is_signature_valid, which refuses SHA-1: in requests, Go takes it. Raises InvalidSignature and others."""
+    """Verify the signature with the key of the request. Raises InvalidSignature and others.
+
+    `is_signature_valid` of cryptography refuses SHA-1, which Go accepts in requests.
+    """
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
     how: list[Any] = []
@@ -118,7 +125,7 @@ def _verify(request: "CertificateSigningRequest", key: Any) -> None:
 
 
 def common_name(request: "CertificateSigningRequest") -> str:
-    """Whom a request is for; empty when it does not say."""
+    """The common name of the subject; empty when the request has none."""
     from cryptography.x509.oid import NameOID
 
     found = request.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
@@ -126,14 +133,14 @@ def common_name(request: "CertificateSigningRequest") -> str:
 
 
 def organizations(request: "CertificateSigningRequest") -> Sequence[str]:
-    """The organizations of the subject: a user's groups."""
+    """The organizations of the subject, which become the groups of the user."""
     from cryptography.x509.oid import NameOID
 
     return [str(one.value) for one in request.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
 
 
 def check_certificates(data: bytes) -> None:
-    """That there are certificates and nothing else. Raises PemError."""
+    """Verify that the data holds certificates without headers and no other block. Raises PemError."""
     from cryptography import x509
 
     count = 0

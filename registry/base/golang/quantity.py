@@ -1,9 +1,9 @@
-"""Quantities: 500m, 1.5Gi, 1e3. Reading them, and the one text in which kube-apiserver prints each.
+"""Quantity: Kubernetes' resource.Quantity (500m, 1.5Gi, 1e3), its parser and its canonical text.
 
-Pure. A text that is canonical enough to begin with is kept (`1E3` and `+1` stay); others are rewritten with the largest
-unit that needs no fraction, in the family of units that they came in (1.5k is 1500, 0.5Gi is 512Mi).
+Pure. Text that Go considers canonical is kept: `1E3` and `+1` stay. Other text is rewritten with the largest unit of
+its family that needs no fraction: 1.5k becomes 1500, 0.5Gi becomes 512Mi.
 
-Must hold: what is finer than a nano is rounded away from zero; the canonical text of a canonical text is itself.
+Must hold: digits below a nano are rounded away from zero. The canonical text of a canonical text is the text itself.
 """
 
 import re
@@ -31,7 +31,7 @@ _DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIXES = {exponent: suffix for suffix, exponent in _BINARY.items()}
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
 _MAX_EXPONENT = 1000
-"""Beyond it a number is refused: its digits would fill the memory."""
+"""A larger exponent is refused, since its digits would fill the memory."""
 
 
 class Format(Enum):
@@ -43,9 +43,9 @@ class Format(Enum):
 
 
 class Quantity(Struct, frozen=True):
-    """`digits` times ten to the power of `scale`. `text` is how it was written, when that is how it is printed.
+    """`digits` times ten to the power of `scale`. `text` is the original text when it is canonical.
 
-    is_big: whether kube-apiserver keeps it as a number of any length rather than in 64 bits.
+    is_big: kube-apiserver keeps the value as a number of arbitrary length (inf.Dec) instead of 64 bits.
     """
 
     digits: int
@@ -56,7 +56,7 @@ class Quantity(Struct, frozen=True):
 
     @property
     def nanos(self) -> int:
-        """The whole number of billionths that it is, for comparing and adding."""
+        """The value in whole billionths, for comparing and adding."""
         return _rescaled(self.digits, self.scale, NANO)
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ def parse(text: str) -> Quantity:
 
 
 def known(text: str) -> Quantity:
-    """The same for a text that is read again and again: objects name the same few amounts. Raises DecodeError."""
+    """Like `parse`, with a cache: objects repeat the same few amounts. Raises DecodeError."""
     return _cached_parse(text) if len(text) <= _CACHED_LENGTH else parse(text)
 
 
@@ -91,7 +91,7 @@ def canonical(text: str) -> str:
 
 
 def rounded_up(text: str, scale: int) -> str:
-    """The canonical text of a quantity that has nothing finer than ten to the power of `scale`."""
+    """The canonical text of the quantity, rounded up to ten to the power of `scale`."""
     return _cached_rounding(text, scale) if len(text) <= _CACHED_LENGTH else _rounded(text, scale)
 
 
@@ -118,7 +118,7 @@ def _rounded(text: str, scale: int) -> str:
 
 
 def _unit(suffix: str) -> tuple[Format, int]:
-    """The family of a suffix, and its exponent of ten (or of two, for binary units)."""
+    """The family of a suffix and its exponent of ten; for binary units the exponent of two."""
     if suffix in _DECIMAL:
         return Format.DECIMAL, _DECIMAL[suffix]
     if suffix in _BINARY:
@@ -166,7 +166,7 @@ def _capped(value: int) -> int:
 
 
 def _rescaled(digits: int, scale: int, wanted: int) -> int:
-    """The digits at another scale; what gets lost is rounded away from zero."""
+    """The digits at another scale; lost digits are rounded away from zero."""
     factor: int = 10 ** abs(scale - wanted)
     if scale >= wanted:
         return digits * factor

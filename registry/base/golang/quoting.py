@@ -1,7 +1,7 @@
-r"""Text in double quotes the way kube-apiserver's messages have it.
+r"""Quoting: text in double quotes as Go's strconv.Quote writes it in the messages of kube-apiserver.
 
-Pure. Must hold: the result is valid UTF-8 and has no control character, whatever the text; bytes that were no UTF-8
-(lone surrogates of `surrogateescape`) show as \x escapes.
+Pure. Must hold: the result is valid UTF-8 without control characters, for any text. Bytes that were not valid UTF-8
+(lone surrogates of `surrogateescape`) become \x escapes.
 """
 
 ESCAPES = {
@@ -18,7 +18,7 @@ ESCAPES = {
 
 
 def quote(text: str) -> str:
-    r"""The text in quotes, with escapes for what cannot be seen.
+    r"""The text in quotes, with escapes for characters that do not print.
 
     >>> print(quote('say "hi"\n'))
     "say \"hi\"\n"

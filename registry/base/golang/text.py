@@ -1,6 +1,6 @@
-"""How Go's %v and %#v write values into messages: floats, slices and maps. (Quoted text is in quoting.py.)
+"""Text: how Go's fmt writes values with %v, %q and %#v (quoting.py has a single quoted text).
 
-Pure. kube-apiserver's messages are made with Go's fmt and strconv, and clients compare them.
+Pure. kube-apiserver makes its messages with fmt and strconv, and clients compare them.
 """
 
 import math
@@ -11,7 +11,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 
 
 def float_text(value: float) -> str:
-    """A float as %v prints it: the shortest form, with an exponent from a million on."""
+    """A float as %v prints it: the shortest text, with an exponent from a million upwards."""
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
     if math.isnan(value):
@@ -24,7 +24,7 @@ def float_text(value: float) -> str:
 
 
 def _with_exponent(text: str) -> str:
-    """The same number, written without one."""
+    """The same number, written with an exponent."""
     whole, _, fraction = text.partition(".")
     sign = "-" if whole.startswith("-") else ""
     whole = whole.removeprefix("-")
@@ -43,7 +43,7 @@ _BOOLEANS = {
 
 
 def parse_bool(text: str) -> bool:
-    """A boolean as Go reads one. Raises ValueError."""
+    """A boolean, read as strconv.ParseBool reads it. Raises ValueError."""
     if text not in _BOOLEANS:
         raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
     return _BOOLEANS[text]
@@ -65,12 +65,12 @@ def value_text(value: Any) -> str:
 
 
 def quoted(texts: Iterable[str]) -> str:
-    """%q of several texts: each in quotes, all in brackets."""
+    """%q of several texts: each in quotes, all of them in brackets."""
     return f"[{' '.join(map(quote, texts))}]"
 
 
 def syntax_text(value: Any) -> str:
-    """%#v of decoded JSON: as Go's source would have it."""
+    """%#v of decoded JSON: the text of a Go literal."""
     if value is None:
         return "interface {}(nil)"
     if isinstance(value, str):

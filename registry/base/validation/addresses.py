@@ -1,7 +1,9 @@
-"""IP addresses and blocks as old fields take them: any spelling that means one address only. Pure.
+"""Addresses: validation of IP addresses and CIDR blocks in object fields, upstream's IsValidIP and IsValidCIDR.
 
-Must hold: an address with leading zeros, or of IPv4 in the clothes of IPv6, is told apart from what is no address: it
-once was allowed, so that an object that has it already may keep it (`known`).
+Old fields once accepted leading zeros and IPv4-mapped IPv6 addresses. Objects that hold such a value may keep it
+(`known`).
+
+Pure. Must hold: such an address has another message than a text that is no address.
 """
 
 import re
@@ -38,7 +40,7 @@ _LENGTH = re.compile(r"\d{1,6}", re.ASCII)
 
 
 def parse(text: str) -> Address | None:
-    """The address that a text means, leading zeros or not; IPv4 whatever it is written as. None when it means none."""
+    """The address of a text, also with leading zeros; a mapped address becomes IPv4. None when there is none."""
     return _plain(_strict(text) or _strict(_without_zeros(text)))
 
 
@@ -47,14 +49,14 @@ def is_v6(text: str) -> bool:
 
 
 def validate_legacy(text: str, path: str, known: Collection[str] = ()) -> list[FieldError]:
-    """What is wrong with an address that is not among those that the object has had before."""
+    """The errors of an address, unless the stored object already has it."""
     if text in known:
         return []
     return field.invalid_each(path, text, check(text))
 
 
 def check(text: str) -> list[str]:
-    """What is wrong with an address."""
+    """The mistakes of an address."""
     if parse(text) is None:
         return [_NOT_AN_ADDRESS]
     strict = _strict(text)
@@ -64,7 +66,7 @@ def check(text: str) -> list[str]:
 
 
 def validate(text: str, path: str) -> list[FieldError]:
-    """What is wrong with an address of a newer field: it has one spelling."""
+    """The errors of an address in a newer field, which accepts the canonical text alone."""
     messages = check(text)
     if not messages and text != str(parse(text)):
         messages = [_canonical_form(str(parse(text)))]
@@ -72,31 +74,31 @@ def validate(text: str, path: str) -> list[FieldError]:
 
 
 def validate_cidr(text: str, path: str) -> list[FieldError]:
-    """What is wrong with a block of a newer field: it has one spelling."""
+    """The errors of a CIDR block in a newer field, which accepts the canonical text alone."""
     errors = validate_legacy_cidr(text, path)
     network = str(parse_cidr(text))
     return errors if errors or text == network else [field.invalid(path, text, _canonical_form(network))]
 
 
 def parse_cidr(text: str) -> Network | None:
-    """The block that a text means, leading zeros and bits beyond the length or not."""
+    """The network of a text, also with leading zeros or host bits."""
     block = _parse_block(text)
     return block.network if block is not None else None
 
 
 def version_of(network: Network) -> int:
-    """The version of the addresses of a block: those of IPv4 are that, whatever they are written as."""
+    """The IP version of a network; an IPv4-mapped network counts as version 4."""
     return 4 if _is_mapped(network.network_address) else network.version
 
 
 def is_strictly_within(part: Network, whole: Network) -> bool:
-    """Whether a block begins in another one and has a longer prefix, as the prefixes are written."""
+    """Whether a network lies in another one and has a longer prefix, as the prefixes are written."""
     address, network = _plain(part.network_address), _plain_network(whole)
     return address in network and part.prefixlen > whole.prefixlen
 
 
 def family_of(text: str) -> str:
-    """The IP family of an address."""
+    """The IP family of an address, such as IPv4."""
     address = parse(text)
     return f"IPv{address.version}" if address is not None else "unknown"
 
@@ -106,7 +108,7 @@ def _canonical_form(text: str) -> str:
 
 
 def validate_endpoint(text: str, path: str) -> list[FieldError]:
-    """What keeps an address from being one that traffic can be sent to."""
+    """The errors of an address to which endpoints cannot send traffic."""
     address = parse(text)
     if address is None:
         return [field.invalid(path, text, "must be a valid IP address")]
@@ -120,7 +122,7 @@ def validate_endpoint(text: str, path: str) -> list[FieldError]:
 
 
 def validate_legacy_cidr(text: str, path: str, known: Collection[str] = ()) -> list[FieldError]:
-    """What is wrong with a block that is not among those that the object has had before."""
+    """The errors of a CIDR block, unless the stored object already has it."""
     if text in known:
         return []
     block = _parse_block(text)
@@ -135,7 +137,7 @@ def validate_legacy_cidr(text: str, path: str, known: Collection[str] = ()) -> l
 
 
 def warn(text: str, path: str) -> list[str]:
-    """What the client should hear of the spelling of an address; nothing of what is no address."""
+    """The warnings for an address that is not in canonical form; none for a text that is no address."""
     address, strict = parse(text), _strict(text)
     if address is None:
         return []
@@ -148,7 +150,7 @@ def warn(text: str, path: str) -> list[str]:
 
 
 def warn_cidr(text: str, path: str) -> list[str]:
-    """What the client should hear of the spelling of a block; nothing of what is no block."""
+    """The warnings for a CIDR block that is not in canonical form; none for a text that is no block."""
     block, strict = _parse_block(text), _strict_block(text)
     if block is None:
         return []

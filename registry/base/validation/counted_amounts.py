@@ -1,24 +1,24 @@
-"""Amounts as kube-apiserver counts them where it does not need them exactly: in 64 bits, in whole units or thousandths.
+"""Counted amounts: Quantity.Value() and MilliValue() of Go, with their rounding and their overflow in 64 bits.
 
-Pure. What is finer is rounded up, as a rule; what is too large loses its highest bits: `9223372036854775808` is less
-than nothing, and some whole numbers beyond are no whole numbers. Must hold: the rules that ask it are those that say so
-upstream; all other comparisons are exact.
+Rounds up, in most cases. Larger values lose their highest bits: `9223372036854775808` becomes negative.
+
+Pure. Must hold: the rules that use it upstream call Value() or MilliValue(). All other comparisons are exact.
 """
 
 from aio_apiserver.registry.base.golang.quantity import MILLI, NANO, Quantity
 
 _HIGHEST = 2**63 - 1
 _SINGLE_STEPS = frozenset({1, 2, 3, 6, 9})
-"""Powers of ten by which it multiplies at once; by others step by step, where what becomes too large is nothing."""
+"""Powers of ten that Go multiplies in one step. For others Go multiplies step by step, and an overflow gives 0."""
 
 
 def value(amount: Quantity) -> int:
-    """Whole units."""
+    """Quantity.Value(): whole units."""
     return _scaled(amount, 0)
 
 
 def milli_value(amount: Quantity) -> int:
-    """Thousandths."""
+    """Quantity.MilliValue(): thousandths."""
     return _scaled(amount, MILLI)
 
 
@@ -33,7 +33,7 @@ def _scaled(amount: Quantity, scale: int) -> int:
 
 
 def _big_divided(digits: int, steps: int) -> int:
-    """What is below zero is rounded up as if it were above, and loses its highest bits before."""
+    """Division of a large value: first it loses its highest bits, then any rest rounds up, also below zero."""
     divisor: int = 10**steps
     if digits < _HIGHEST:
         narrow = _wrapped(digits)

@@ -1,7 +1,6 @@
-"""Differences of two structs, as kube-apiserver adds them to its errors: a unified diff of their JSON. Pure.
+"""Differences: the unified diff of two structs' JSON that kube-apiserver adds to some errors. Pure.
 
-Must hold: however large the structs are, telling their differences does not hold up the server. Of what is larger than
-people read, only the beginning of the difference is told.
+Must hold: large structs do not block the event loop. Beyond a limit the diff shows only the beginning.
 """
 
 import re
@@ -15,13 +14,13 @@ from aio_apiserver.registry.base.validation import field
 
 _CONTEXT = 3
 _MOST_COMPARED = 2000
-"""Lines of each side: comparing takes the square of it."""
+"""Lines of each side that are compared; the cost grows with the square."""
 _INDENTATION = re.compile(r"^(?:  )+", re.MULTILINE)
 _MARKS = {"equal": " ", "delete": "-", "insert": "+"}
 
 
 def unified(old: Any, new: Any) -> str:
-    """The changed lines with some around them; empty when there are none."""
+    """The changed lines with context; empty when the structs are equal."""
     import difflib  # which a start should not wait for
 
     before, after = _lines(old), _lines(new)
@@ -42,19 +41,19 @@ def unified(old: Any, new: Any) -> str:
 
 
 def _range(start: int, end: int, skipped: int) -> str:
-    """The lines of a hunk: where it begins, counted from 1, and how many there are."""
+    """The line range of a hunk: its first line, counted from 1, and the number of lines."""
     count = end - start
     begin = start + skipped + (1 if count else 0)
     return str(begin) if count == 1 else f"{begin},{count}"
 
 
 def _lines(value: Any) -> list[str]:
-    """JSON, each level indented by one space."""
+    """Indented JSON, one space a level."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     text = _INDENTATION.sub(lambda found: " " * (len(found[0]) // 2), text)
     return field.escaped(text).split("\n")
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many lines both begin with."""
+    """The number of equal lines at the beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))

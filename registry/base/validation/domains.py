@@ -1,4 +1,4 @@
-"""Names that begin with a domain or stand for one: wildcards, domains with a path, signers. Pure."""
+"""Domains: validation of names that contain a DNS domain: wildcards, domain-prefixed paths, signer names. Pure."""
 
 import re
 
@@ -24,17 +24,17 @@ C_IDENTIFIER = Format(
 
 
 def validate_format(value: str, text_format: Format, path: str) -> list[FieldError]:
-    """A field with one format."""
+    """The errors of a value that must have this format."""
     return field.invalid_each(path, value, text_format.check(value))
 
 
 def validate_segment(value: str, path: str) -> list[FieldError]:
-    """A field that may stand in a URL path between two slashes."""
+    """The errors of a value that must fit between two slashes of a URL path."""
     return field.invalid_each(path, value, names.is_path_segment(value, False))
 
 
 def validate_prefixed_path(value: str, path: str) -> list[FieldError]:
-    """A domain, a slash and a path: `acme.io/foo`."""
+    """The errors of a domain-prefixed path such as `acme.io/foo`."""
     if not value:
         return [field.required(path)]
     host, _, rest = value.partition("/")
@@ -47,7 +47,7 @@ def validate_prefixed_path(value: str, path: str) -> list[FieldError]:
 
 
 def validate_qualified(value: str, path: str) -> list[FieldError]:
-    """A domain of three parts or more."""
+    """The errors of a domain that needs at least three parts."""
     if not value:
         return [field.required(path)]
     if messages := DNS1123_SUBDOMAIN.check(value):

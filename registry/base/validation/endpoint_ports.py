@@ -1,4 +1,4 @@
-"""Ports of endpoints and of endpoint slices: their protocols. Pure."""
+"""Endpoint ports: validation of the protocols in Endpoints and EndpointSlices. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
 def validate_protocols(port: Mapping[str, Any], path: str) -> list[FieldError]:
-    """The protocol of transport, which there must be, and that of the application."""
+    """The errors of `protocol`, which is required, and of `appProtocol`."""
     protocol, application = port.get("protocol"), port.get("appProtocol")
     errors = []
     if protocol is None:

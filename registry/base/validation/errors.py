@@ -1,4 +1,4 @@
-"""From field errors to the one Status that carries them."""
+"""Errors: turns field errors into the one Invalid status that carries them."""
 
 from collections.abc import Sequence
 
@@ -8,5 +8,5 @@ from aio_apiserver.registry.base.validation.field import FieldError
 
 
 def invalid_of(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> Invalid:
-    """Invalid with a cause for each error."""
+    """Invalid with one cause for each field error."""
     return Invalid(kind, name, [Cause(error.type.reason, error.body, error.path) for error in errors])

@@ -1,8 +1,10 @@
-"""Field errors: what is wrong with which field, in kube-apiserver's words.
+"""Field: field errors, upstream's field.Error, with kube-apiserver's words.
 
-A path is its text, built as it is shown: `spec.containers[0].name`, `data[key]`. Rules return lists of FieldError in
-the order in which they look; the caller turns a non-empty list into one Invalid. Must hold: `body` is the text of a
-cause, letter for letter; the bad value is shown as Go prints it (strings quoted, the rest as JSON).
+A path is a text as messages show it: `spec.containers[0].name`, `data[key]`. A rule returns its errors in the order of
+its checks. The caller turns a non-empty list into one Invalid.
+
+Must hold: `body` is the message of a cause, letter for letter. It shows the bad value as Go prints it: strings quoted,
+all else as JSON.
 """
 
 from collections.abc import Iterable
@@ -17,7 +19,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 
 
 class ErrorType(Enum):
-    """The kind of a field error: its reason in a cause, and how it begins."""
+    """The type of a field error: its reason in a cause, and the beginning of its message."""
 
     NOT_FOUND = ("FieldValueNotFound", "Not found")
     REQUIRED = ("FieldValueRequired", "Required value")
@@ -40,7 +42,7 @@ class ErrorType(Enum):
 
 
 _OMITTED = object()
-"""The bad value of errors that do not show one."""
+"""Marks errors that show no bad value."""
 
 
 class FieldError(Struct, frozen=True):
@@ -73,12 +75,12 @@ def show(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """JSON as Go writes it."""
+    """JSON with the escapes of Go's encoder."""
     return text.translate(_GO_ESCAPES)
 
 
 _GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-"""What Go escapes in JSON beyond what must be."""
+"""Characters that Go's JSON encoder escapes and orjson does not."""
 
 
 def child(path: str, name: str) -> str:
@@ -103,7 +105,7 @@ def duplicate(path: str, value: Any) -> FieldError:
 
 
 def invalid_each(path: str, value: Any, details: Iterable[str]) -> list[FieldError]:
-    """An error for each detail."""
+    """One error for each detail."""
     return [invalid(path, value, detail) for detail in details]
 
 
@@ -120,7 +122,7 @@ def internal(path: str, detail: str) -> FieldError:
 
 
 def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
-    """`supported` is listed in the order given."""
+    """`supported` is listed in the given order."""
     listed = ", ".join(map(quote, supported))
     return FieldError(ErrorType.NOT_SUPPORTED, path, value, f"supported values: {listed}" if listed else "")
 

@@ -1,4 +1,4 @@
-"""Amounts that are a number or a share: `3`, `"25%"`. Their rules and what they count for. Pure."""
+"""Int or percent: Kubernetes' IntOrString amounts such as `3` and `"25%"`, their validation and value. Pure."""
 
 import re
 
@@ -15,20 +15,20 @@ _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 
 
 def validate(amount: IntOrPercent, path: str) -> list[FieldError]:
-    """A number is zero or more, a text is a share."""
+    """The errors of an amount: a number must not be negative, a text must be a percentage."""
     if isinstance(amount, str):
         return [] if _share(amount) is not None else [field.invalid(path, amount, _NOT_A_PERCENT)]
     return [field.invalid(path, amount, "must be greater than or equal to 0")] if amount < 0 else []
 
 
 def validate_at_most_all(amount: IntOrPercent, path: str) -> list[FieldError]:
-    """A share is not more than the whole."""
+    """The error of a percentage above 100."""
     share = _share(amount)
     return [] if share is None or share <= 100 else [field.invalid(path, amount, "must not be greater than 100%")]
 
 
 def value_of(amount: IntOrPercent) -> int:
-    """The number, or that of the percents; 0 for what is neither."""
+    """The number, or the number of percent; 0 for other text."""
     share = _share(amount)
     if share is not None:
         return share

@@ -1,13 +1,13 @@
-"""The form in which kube-apiserver shows structs in errors: its internal types, with Go's names, in Go's order.
+"""Internal: structs in the form of kube-apiserver's internal types, which its errors print.
 
-`form("core.PodSpec", spec)` makes `{"Volumes":null,"InitContainers":null,...}` of a hub object's part, for a FieldError
-to show. internal_types.txt has the facts; it is read when the first struct is shown.
+`form("core.PodSpec", spec)` makes `{"Volumes":null,"InitContainers":null,...}` from a part of a hub object. A
+FieldError prints the result. internal_types.txt is the table of structs; it is read at the first use.
 
-A shape is text, number, flag (absent: "", 0, false), quantity, duration, number-or-text, meta (a type of
-meta/v1, shown as it is), any, a struct (`PodSpec` of the same group or `core.PodSpec`), or one of these behind `*`,
-`[]` or `{}` (absent: null).
+A shape is text, number, flag, quantity, duration, number-or-text, any, meta (a type of meta/v1, shown as it is) or a
+struct. A struct is named `PodSpec` in its own group and `core.PodSpec` from another one. An absent text, number or flag
+shows as "", 0 or false. `*`, `[]` and `{}` before a shape make a pointer, list or map, and null when absent.
 
-Pure. Must hold: what has no place in the internal type is not shown; maps are in the order of their keys.
+Pure. Must hold: fields that the internal type does not have are not shown. Maps are in the order of their keys.
 """
 
 import re
@@ -36,14 +36,14 @@ _META_FIELDS = (
 )
 _OMITTED: tuple[Any, ...] = ("", {}, [], None)
 _HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
-"""Fields of a pod's spec that are internally its security context's."""
+"""Fields of a PodSpec that the internal type keeps in its SecurityContext."""
 
 _Show = Callable[[Any], Any]
 _Part = Callable[[Mapping[str, Any]], Iterator[tuple[str, Any]]]
 
 
 def form(struct: str, value: Mapping[str, Any] | None) -> Any:
-    """A value as the struct of this name shows; null when there is none."""
+    """The value as the struct of this name; None for an absent value."""
     return None if value is None else _struct(struct)(value)
 
 
@@ -61,7 +61,7 @@ def _struct(name: str) -> _Show:
 
 
 def _part(struct: str, cell: str) -> _Part:
-    """What one cell of the table adds to the form of a struct."""
+    """The reader of one cell of the table: it yields field names and values."""
     if cell == "+metadata":
         return _metadata
     if cell.startswith("+"):
@@ -89,7 +89,7 @@ def _shape(struct: str, shape: str) -> _Show:
     if shape in _ABSENT:
         absent = _ABSENT[shape]
         return lambda value: absent if value is None else value
-    # Found at the first value: types contain themselves.
+    # Looked up at the first value, since types contain themselves.
     name = _qualified(struct, shape)
     return lambda value: _struct(name)(value)
 
@@ -104,7 +104,7 @@ def _metadata(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def meta(value: Any) -> Any:
-    """A map of labels, a label selector or another type of meta/v1: they show as clients know them."""
+    """A map of labels, a label selector or another type of meta/v1, which show with their JSON names."""
     if not isinstance(value, Mapping):
         return value
     if "matchLabels" in value or "matchExpressions" in value:
@@ -137,7 +137,7 @@ def _qualified(struct: str, name: str) -> str:
 
 
 def _field_name(name: str) -> str:
-    """The field of objects: what begins with several capitals is small up to the last of them (`DNSPolicy`)."""
+    """The JSON name of a Go field. Leading capitals but the last become small: `DNSPolicy` is `dnsPolicy`."""
     match = re.match("[A-Z]+", name)
     assert match is not None
     capitals = match.end()
@@ -147,7 +147,7 @@ def _field_name(name: str) -> str:
 
 @cache
 def structs() -> Mapping[str, tuple[str, ...]]:
-    """The cells of each struct, by its name."""
+    """The cells of each struct, by the name of the struct."""
     text = Path(__file__).with_name("internal_types.txt").read_text()
     rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
     return {name: tuple(cells) for name, *cells in rows}

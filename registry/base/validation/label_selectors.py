@@ -1,4 +1,4 @@
-"""Label selectors of objects (matchLabels, matchExpressions): what is wrong with them, and what they select. Pure."""
+"""Label selectors: validation and matching of metav1.LabelSelector (matchLabels, matchExpressions). Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ _ANY_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist
 
 
 def is_empty(selector: Mapping[str, Any]) -> bool:
-    """Whether it demands nothing."""
+    """Whether the selector has no requirement."""
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
 def validate(selector: Mapping[str, Any], path: str, *, allows_invalid_values: bool = False) -> list[FieldError]:
-    """What is wrong with a selector. Values that no label can have select nothing; they may be there from before."""
+    """The errors of a selector. An update may keep values that no label can have; they select no object."""
     errors = object_meta.validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
         here = f"{path}.matchExpressions[{index}]"
@@ -33,7 +33,7 @@ def _validate_expression(expression: Mapping[str, Any], path: str) -> list[Field
 
 
 def validate_values(values: Sequence[str], path: str) -> list[FieldError]:
-    """What is wrong with values of labels."""
+    """The errors of label values."""
     return [
         field.invalid(f"{path}[{index}]", value, text)
         for index, value in enumerate(values)
@@ -52,7 +52,7 @@ def _validate_operator(operator: str, path: str, *, has_values: bool) -> list[Fi
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Whether labels meet every demand of a valid selector. No selector at all selects nothing."""
+    """Whether the labels meet every requirement of a valid selector. No selector selects no object."""
     if selector is None:
         return False
     equal = all(labels.get(name) == value for name, value in (selector.get("matchLabels") or {}).items())

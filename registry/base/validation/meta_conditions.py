@@ -1,4 +1,4 @@
-"""Conditions of objects (meta/v1): what is wrong with them. Pure."""
+"""Conditions: validation of metav1.Condition. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _REASON = Format(
 
 
 def validate(conditions: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:
-    """All of them: each type is there once."""
+    """The errors of a list of conditions. Each type may appear once."""
     errors: list[FieldError] = []
     seen: set[str] = set()
     for index, condition in enumerate(conditions):

@@ -1,6 +1,7 @@
-"""The formats of names, labels and ports: each check returns what is wrong, in kube-apiserver's words.
+"""Names: the formats of object names, labels and keys, with kube-apiserver's messages.
 
-Pure. An empty list means valid. The patterns are part of the messages, so they stand here as Kubernetes writes them.
+Pure. Each check returns a list of mistakes; an empty list means valid. Messages contain the patterns, so these stand
+here as Kubernetes writes them.
 """
 
 import re
@@ -11,11 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 NameCheck = Callable[[str, bool], list[str]]
-"""Checks the name of an object; the second argument says that it is a prefix to which something will be appended."""
+"""Checks the name of an object. The second argument is true for generateName, to which a suffix will be appended."""
 
 
 def regex_error(message: str, pattern: str, *examples: str) -> str:
-    """A message that shows the pattern and how a right value looks."""
+    """A message with the pattern and examples of valid values."""
     if not examples:
         return f"{message} (regex used for validation is '{pattern}')"
     shown = " or ".join(f"'{example}', " for example in examples)
@@ -23,9 +24,7 @@ def regex_error(message: str, pattern: str, *examples: str) -> str:
 
 
 class Format(Struct, frozen=True):
-    """One format of text: its pattern, its longest length in bytes (which some messages call characters), and how it
-    is explained.
-    """
+    """One text format: its pattern, its maximal length in bytes (some messages say characters) and its message."""
 
     pattern: str
     message: str
@@ -33,10 +32,10 @@ class Format(Struct, frozen=True):
     limit: int = 0
     unit: str = "characters"
     has_no_dots: bool = False
-    """Whether a value with dots, right but for them, is told just that."""
+    """Whether a value that is valid except for its dots gets a message about the dots."""
 
     def check(self, value: str) -> list[str]:
-        """What is wrong with a value."""
+        """The mistakes of a value."""
         errors = []
         if self.limit and len(value.encode(errors="surrogateescape")) > self.limit:
             errors.append(f"must be no more than {self.limit} {self.unit}")
@@ -110,7 +109,9 @@ _KEY_ERROR = regex_error(_KEY_MESSAGE, _KEY, "MyName", "my.name", "123-abc")
 
 
 def check_qualified_name(value: str) -> list[str]:
-    """A label key: an optional DNS prefix and a name, `example.com/MyName`. Objects share a few."""
+    """A label key: an optional DNS prefix and a name, `example.com/MyName`. Cached, since objects repeat the same few
+    keys.
+    """
     return list(_known_name(value)) if len(value) <= _LONGEST_KNOWN else _check_qualified_name(value)
 
 
@@ -145,12 +146,12 @@ def _check_prefix(prefix: str) -> list[str]:
 
 
 def check_label_value(value: str) -> list[str]:
-    """The value of a label."""
+    """The mistakes of a label value."""
     return LABEL_VALUE.check(value)
 
 
 def name_of(text_format: Format) -> NameCheck:
-    """The check of object names that have this format."""
+    """The name check for objects whose names have this format."""
 
     def check(name: str, is_prefix: bool) -> list[str]:
         return text_format.check(_mask_trailing_dash(name) if is_prefix else name)
@@ -164,7 +165,7 @@ is_dns1035_label = name_of(DNS1035_LABEL)
 
 
 def is_path_segment(name: str, is_prefix: bool) -> list[str]:
-    """Any name that can stand in a URL path between two slashes."""
+    """A name that fits between two slashes of a URL path."""
     if not is_prefix and name in {".", ".."}:
         return [f"may not be '{name}'"]
     if "/" not in name and "%" not in name:
@@ -173,5 +174,5 @@ def is_path_segment(name: str, is_prefix: bool) -> list[str]:
 
 
 def _mask_trailing_dash(name: str) -> str:
-    # What is appended later follows the dash, so the dash is not the end. (Two characters go: so it is done there.)
+    # The suffix is appended after the dash, so the dash is not the end. Upstream replaces two characters, too.
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name

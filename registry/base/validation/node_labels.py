@@ -1,4 +1,4 @@
-"""Labels of nodes that have newer names, and the warnings for who still selects by them. Pure."""
+"""Node labels: warnings for deprecated node labels in selectors. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,11 +13,11 @@ DEPRECATED: Mapping[str, str] = {
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
     "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
 }
-"""What clients should hear of each."""
+"""The advice for each deprecated label."""
 
 
 def warn_of_expressions(selector: Mapping[str, Any], path: str) -> list[str]:
-    """The warnings for the matchExpressions of a selector, or of a term of one."""
+    """The warnings for the matchExpressions of a selector or of a term."""
     return [
         f"{path}.matchExpressions[{index}].key: {key} is {DEPRECATED[key]}"
         for index, expression in enumerate(selector.get("matchExpressions") or ())

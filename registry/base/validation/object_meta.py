@@ -1,7 +1,7 @@
-"""The rules of metadata that hold for every kind, on create and on update.
+"""Object meta: validation of ObjectMeta for every kind, on create and on update.
 
-Pure. Must hold: the order of errors is kube-apiserver's; labels and annotations are checked in the order in which the
-object has them.
+Pure. Must hold: the order of the errors is kube-apiserver's. Labels and annotations are checked in the order of the
+object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ Meta = Mapping[str, Any]
 
 
 def validate(meta: Meta, *, is_namespaced: bool, check_name: NameCheck, path: str = "metadata") -> list[FieldError]:
-    """The rules for a new object, whose name has been generated already."""
+    """The errors of a new object, after its name has been generated."""
     errors = []
     if generate_name := meta.get("generateName"):
         errors += field.invalid_each(f"{path}.generateName", generate_name, check_name(generate_name, True))
@@ -47,7 +47,7 @@ def validate(meta: Meta, *, is_namespaced: bool, check_name: NameCheck, path: st
 
 
 def validate_update(new: Meta, old: Meta, *, path: str = "metadata") -> list[FieldError]:
-    """The rules for a changed object, beyond those for a new one."""
+    """The errors of an update, in addition to those of a new object."""
     errors = []
     if old.get("deletionTimestamp"):
         errors += _validate_no_new_finalizers(new, old, f"{path}.finalizers")
@@ -77,7 +77,7 @@ _IMMUTABLE_FIELDS = (
 
 
 def validate_labels(labels: Mapping[str, str], path: str) -> list[FieldError]:
-    """The keys and values of labels."""
+    """The errors of keys and values of labels."""
     errors = []
     for key, value in labels.items():
         errors += field.invalid_each(path, key, names.check_qualified_name(key))
@@ -86,7 +86,7 @@ def validate_labels(labels: Mapping[str, str], path: str) -> list[FieldError]:
 
 
 def validate_annotations(annotations: Mapping[str, str], path: str) -> list[FieldError]:
-    """The keys of annotations (case does not matter) and their size together."""
+    """The errors of annotation keys, in which case does not matter, and of their total size."""
     errors = []
     for key in annotations:
         errors += field.invalid_each(path, key, names.check_qualified_name(key.lower()))
@@ -97,7 +97,7 @@ def validate_annotations(annotations: Mapping[str, str], path: str) -> list[Fiel
 
 
 def validate_field_manager(manager: str, path: str) -> list[FieldError]:
-    """The name under which somebody owns fields."""
+    """The errors of a field manager's name."""
     errors = []
     if len(manager.encode()) > _FIELD_MANAGER_LIMIT:
         errors.append(field.too_long(path, _FIELD_MANAGER_LIMIT))
@@ -174,12 +174,12 @@ def _validate_finalizers(finalizers: Sequence[str], path: str) -> list[FieldErro
 
 
 def validate_builtin_finalizers(finalizers: Sequence[str], path: str = "metadata.finalizers") -> list[FieldError]:
-    """What built-in kinds demand beyond the common rules: a name without a domain is one of Kubernetes' own."""
+    """The errors of finalizers on built-in kinds, where a name without a domain must be a standard one."""
     return [error for index, name in enumerate(finalizers) for error in _validate_known(name, f"{path}[{index}]")]
 
 
 def validate_finalizer(name: str, path: str) -> list[FieldError]:
-    """A finalizer that stands outside the metadata."""
+    """The errors of a finalizer outside of metadata, as in a namespace's spec."""
     return _validate_finalizer_name(name, path) + _validate_known(name, path)
 
 

@@ -1,4 +1,7 @@
-"""Ports: their numbers, and the names that stand for them. Each check returns what is wrong. Pure."""
+"""Ports: validation of port numbers and port names. Pure.
+
+A check returns a list of mistakes; a `validate` function returns field errors.
+"""
 
 import re
 from typing import Any
@@ -15,12 +18,12 @@ _LETTER = re.compile(r"[a-z]")
 
 
 def check_port_number(port: int) -> list[str]:
-    """A port that is not zero."""
+    """The mistakes of a port number; 0 is not valid."""
     return [] if port in PORTS else [_NUMBER]
 
 
 def check_port_name(name: str) -> list[str]:
-    """A short word of small letters, digits and single hyphens, with a letter in it."""
+    """The mistakes of a port name: at most 15 lower case letters, digits and single hyphens, with a letter among them."""
     checks = (
         (len(name.encode()) > _NAME_LIMIT, f"must be no more than {_NAME_LIMIT} characters"),
         (not _CHARACTERS.fullmatch(name), "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),
@@ -36,7 +39,7 @@ def validate_number(port: int, path: str) -> list[FieldError]:
 
 
 def validate(port: Any, path: str) -> list[FieldError]:
-    """A port that is told by its number or by its name; one that is not told is number 0."""
+    """The errors of a port given as number or name; a missing port counts as number 0."""
     if isinstance(port, str):
         return field.invalid_each(path, port, check_port_name(port))
     return validate_number(port or 0, path)

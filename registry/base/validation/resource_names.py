@@ -1,7 +1,7 @@
-"""The names of resources that are asked for in amounts: cpu, memory, hugepages-2Mi, example.com/gpu.
+"""Resource names: validation of resource names and amounts (cpu, memory, hugepages-2Mi, example.com/gpu).
 
-Pure. A name without a domain is one of Kubernetes' own; names of kubernetes.io are, too. All others are extended
-resources: whole things that only count.
+Pure. A name without a domain is native, and so is a name in kubernetes.io. All others are extended resources, which
+count in whole numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ COUNTED = frozenset(
         "services.loadbalancers",
     }
 )
-"""Resources of which there is always a whole number."""
+"""Resources whose amount is always a whole number."""
 
 _COMPUTE = frozenset({"cpu", "memory", "ephemeral-storage"})
 _SCOPED = frozenset(f"{scope}.{name}" for scope in ("requests", "limits") for name in _COMPUTE)
@@ -43,7 +43,7 @@ def is_huge_pages(name: str) -> bool:
 
 
 def is_standard(name: str) -> bool:
-    """Whether it is one that Kubernetes knows."""
+    """Whether Kubernetes knows this name."""
     return name in _STANDARD or name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES))
 
 
@@ -56,29 +56,29 @@ def is_standard_for_quotas(name: str) -> bool:
 
 
 def is_native(name: str) -> bool:
-    """Whether it is Kubernetes' own."""
+    """Whether the resource belongs to Kubernetes itself."""
     return "/" not in name or _NATIVE_DOMAIN in name
 
 
 def is_extended(name: str) -> bool:
-    """Whether somebody else defines it, with a name that a quota can have too."""
+    """Whether the resource is an extended resource with a name that a quota accepts."""
     if is_native(name) or name.startswith(_REQUESTS):
         return False
     return not check_qualified_name(_REQUESTS + name)
 
 
 def is_counted(name: str) -> bool:
-    """Whether amounts of it are whole numbers."""
+    """Whether amounts of the resource are whole numbers."""
     return name not in _COMPUTE and (name in COUNTED or is_extended(name))
 
 
 def allows_overcommit(name: str) -> bool:
-    """Whether more of it may be promised than there is."""
+    """Whether limits may exceed what a node has."""
     return is_native(name) and not is_huge_pages(name)
 
 
 def validate_name(name: str, path: str) -> list[FieldError]:
-    """Any resource."""
+    """The errors of the name of any resource."""
     errors = field.invalid_each(path, name, check_qualified_name(name))
     if not errors and "/" not in name and not is_standard(name):
         errors.append(field.invalid(path, name, "must be a standard resource type or fully qualified"))
@@ -86,7 +86,7 @@ def validate_name(name: str, path: str) -> list[FieldError]:
 
 
 def validate_container_name(name: str, path: str) -> list[FieldError]:
-    """A resource that containers ask for."""
+    """The errors of a resource that a container requests."""
     if name in _COMPUTE:
         return []
     errors = validate_name(name, path)
@@ -99,7 +99,7 @@ def validate_container_name(name: str, path: str) -> list[FieldError]:
 
 
 def validate_pod_name(name: str, path: str) -> list[FieldError]:
-    """A resource that pods ask for as a whole."""
+    """The errors of a resource that a pod requests as a whole."""
     errors = validate_name(name, path)
     if not errors and name not in _OF_PODS and not is_huge_pages(name):
         errors.append(field.not_supported(path, name, _OF_PODS))
@@ -107,7 +107,7 @@ def validate_pod_name(name: str, path: str) -> list[FieldError]:
 
 
 def validate_quota_name(name: str, path: str) -> list[FieldError]:
-    """A resource that quotas limit."""
+    """The errors of a resource that a quota limits."""
     errors = validate_name(name, path)
     if "/" not in name and not is_standard_for_quotas(name):
         errors.append(field.invalid(path, name, "must be a standard resource for quota"))
@@ -115,7 +115,7 @@ def validate_quota_name(name: str, path: str) -> list[FieldError]:
 
 
 def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
-    """An amount of a resource: not negative, and whole where it is counted."""
+    """The errors of an amount: it must not be negative, and whole for counted resources."""
     parsed = quantity.known(amount)
     errors = []
     if parsed.digits < 0:
@@ -128,7 +128,7 @@ def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
 def warn_of_fractions(
     amounts: Mapping[str, str], path: str, *, names: Sequence[str] = ("memory", "ephemeral-storage")
 ) -> list[str]:
-    """What the client should hear of bytes that are not whole."""
+    """The warnings for amounts of bytes with a fraction."""
     return [
         f"{path}[{name}]: fractional byte value {quote(amounts[name])} is invalid, must be an integer"
         for name in names
@@ -137,7 +137,7 @@ def warn_of_fractions(
 
 
 def is_divisible(name: str, amount: str) -> bool:
-    """Whether an amount of huge pages is a whole number of pages of the size that the name tells."""
+    """Whether an amount of huge pages is a multiple of the page size in the resource's name."""
     try:
         size = quantity.parse(name.removeprefix(HUGE_PAGES))
     except DecodeError:

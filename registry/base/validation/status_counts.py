@@ -1,4 +1,4 @@
-"""The counts in the statuses of controllers: none is negative, and some cannot be greater than others. Pure."""
+"""Status counts: validation of replica counts in the status of workload objects. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ OF_READY = "cannot be greater than readyReplicas"
 def validate(
     status: Mapping[str, Any], counts: Sequence[str], limits: Sequence[tuple[str, str, str]] = ()
 ) -> list[FieldError]:
-    """The errors of a status. A limit is a count, the count that it may reach, and what is said when it is greater."""
+    """The errors of a status: no count is negative. A limit is a count, its upper bound, and the message beyond it."""
     errors = values.not_negative(status, "status", counts)
     for name, other, why in limits:
         value = status.get(name) or 0
@@ -23,7 +23,7 @@ def validate(
 
 
 def validate_collisions(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
-    """The count of collisions of hashes only grows, and does not vanish."""
+    """The error of a collisionCount that decreases or vanishes."""
     count, before = new.get("collisionCount"), old.get("collisionCount")
     if before is None or (count is not None and count >= before):
         return []

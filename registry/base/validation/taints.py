@@ -1,4 +1,4 @@
-"""Taints of nodes: what keeps pods away. Pure."""
+"""Taints: validation of node taints. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def validate(taints: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with the taints of one node."""
+    """The errors of the taints of one node."""
     errors: list[FieldError] = []
     seen = set()
     for index, taint in enumerate(taints):

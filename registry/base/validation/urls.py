@@ -1,4 +1,4 @@
-"""URLs and services that the API server calls: webhooks. Read with Go's rules and words. Pure."""
+"""URLs: validation of webhook URLs and service references, with Go's parser messages. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _HOST = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\"%\x80-\U0010ffff]*")
 
 
 class UrlError(Exception):
-    """What is wrong, as Go says it."""
+    """Go's message for a text that is no URL."""
 
 
 class Url(Struct, frozen=True):
@@ -84,7 +84,7 @@ def _check_host(text: str, host: str) -> None:
 
 
 def validate_webhook_url(text: str, path: str) -> list[FieldError]:
-    """An https URL of a host and a path, and nothing else."""
+    """The errors of a webhook's URL: https, a host and a path."""
     try:
         url = parse(text)
     except UrlError as exc:
@@ -100,7 +100,10 @@ def validate_webhook_url(text: str, path: str) -> list[FieldError]:
 
 
 def validate_webhook_service(service: Mapping[str, Any], path: str) -> list[FieldError]:
-    """A service by its namespace and name. That the one is missing is said of the other: so it is upstream."""
+    """The errors of a webhook's service reference.
+
+    The field paths of missing `name` and `namespace` are swapped, as upstream.
+    """
     errors = []
     for name, other in (("name", "namespace"), ("namespace", "name")):
         if not service.get(other):

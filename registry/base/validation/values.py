@@ -1,4 +1,4 @@
-"""Rules for single values that many kinds share."""
+"""Values: validation rules for single fields that many kinds share. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ _AT_LEAST_ZERO = "must be greater than or equal to 0"
 
 
 def not_negative(obj: Mapping[str, Any], path: str, names: Sequence[str]) -> list[FieldError]:
-    """Numbers, where they are set, are zero or more."""
+    """The errors of numbers that are set and negative."""
     return [
         field.invalid(f"{path}.{name}", obj[name], _AT_LEAST_ZERO)
         for name in names
@@ -19,18 +19,18 @@ def not_negative(obj: Mapping[str, Any], path: str, names: Sequence[str]) -> lis
 
 
 def one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[str]) -> list[FieldError]:
-    """A word of a fixed list, in the order in which it is told; what is not set is another rule's."""
+    """The error of a value outside of `supported`, listed in the given order. Another rule checks missing values."""
     value = obj.get(name)
     return [field.not_supported(f"{path}.{name}", value, supported)] if value and value not in supported else []
 
 
 def lone_wildcard(values: Sequence[str], path: str, what: str) -> list[FieldError]:
-    """Where there is a star, nothing else is needed."""
+    """The error of a wildcard `*` beside other values."""
     if len(values) < 2 or "*" not in values:
         return []
     return [field.invalid(path, values, f"if '*' is present, must not specify other {what}")]
 
 
 def required_one_of(obj: Mapping[str, Any], path: str, name: str, supported: Collection[str]) -> list[FieldError]:
-    """A word of a fixed list that has to be there."""
+    """Like `one_of`, but the value is required."""
     return one_of(obj, path, name, supported) if obj.get(name) else [field.required(f"{path}.{name}")]
