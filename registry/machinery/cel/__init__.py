@@ -1,8 +1,10 @@
-"""CEL: the Common Expression Language as Kubernetes uses it.
+"""CEL: the Common Expression Language of Kubernetes: CRD validation rules, match conditions, admission policies.
 
-The grammar and its macros are those of Google's own parser (cel-expr-python). Types, evaluation and costs are ours: the
-library has neither Kubernetes' cost limits nor its error texts, and its checker refuses comparisons between kinds of
-numbers, which Kubernetes allows. Knows no schema's form and no admission.
+Google's parser (cel-expr-python) reads the grammar and expands the macros. Types, evaluation and costs are ours,
+because the library lacks Kubernetes' cost limits and error texts. Its checker also refuses comparisons between int and
+double, which Kubernetes allows.
 
-    Environment(...).compile(text) -> Program;  program.evaluate(variables, budget) -> value
+It must not know how OpenAPI schemas are stored, nor how admission runs.
+
+    CelEnvironment(...).compile(text) -> Program;  program.evaluate(variables, budget) -> value
 """

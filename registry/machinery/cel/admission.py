@@ -1,7 +1,7 @@
-"""The environments of admission: match conditions, and the expressions of policies.
+"""Admission: the CEL environments of match conditions and of admission policies.
 
-Must hold: environments are made once for each set of variables; an expression compiles to the same here, when a policy
-is created, and later, when it is asked.
+Must hold: there is one environment for each set of variables. An expression compiles to the same program when its
+policy is created and when the policy is evaluated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ VARIABLES_NAME = "variables"
 
 
 class Given(Struct, frozen=True):
-    """What an expression may use beyond object, oldObject, request and namespaceObject."""
+    """The optional variables of an expression, beyond object, oldObject, request and namespaceObject."""
 
     params: bool = False
     authorizer: bool = True
@@ -37,7 +37,7 @@ class Given(Struct, frozen=True):
 
 @lru_cache(maxsize=16)
 def environment(given: Given) -> Environment:
-    """The environment without variables of a policy."""
+    """The environment of an expression without policy variables."""
     return _environment(given, None)
 
 
@@ -57,7 +57,7 @@ def _environment(given: Given, variables: Mapping[str, Type] | None) -> Environm
 
 
 class Refused(Exception):
-    """An expression that cannot be used, and why; `is_internal` if it is found only when it is made ready to run."""
+    """An expression that cannot be used. `is_internal`: it compiled, and failed when it was prepared for evaluation."""
 
     def __init__(self, why: str, *, is_internal: bool = False) -> None:
         super().__init__(why)
@@ -65,16 +65,16 @@ class Refused(Exception):
 
 
 class Composition(Struct):
-    """The expressions of one policy: variables by name, those before one can be used in it."""
+    """The expressions of one policy. A variable can be used by the expressions compiled after it."""
 
     has_params: bool
     types: dict[str, Type] = field(default_factory=dict)
     _environments: dict[tuple[Given, int], Environment] = field(default_factory=dict)
 
     def variable(self, name: str, text: str) -> Program:
-        """Compile a variable, and let later expressions use it. Raises Refused."""
+        """Compile a variable and declare it for later expressions. Raises UnusableExpression."""
         given = Given(params=self.has_params)
-        # It exists whether or not it compiles: what uses it should not be blamed for that.
+        # A variable that does not compile is declared too, so that expressions which use it get no second error.
         try:
             program = self._compiled(text, given, ())
         except Refused:
@@ -84,7 +84,7 @@ class Composition(Struct):
         return program
 
     def compile(self, text: str, given: Given, wanted: Sequence[Type]) -> Program:
-        """Compile another expression, which has to be of one of the types. Raises Refused."""
+        """Compile another expression, whose type must be one of `wanted`. Raises UnusableExpression."""
         return self._compiled(text, given, wanted)
 
     def _compiled(self, text: str, given: Given, wanted: Sequence[Type]) -> Program:
@@ -95,7 +95,7 @@ class Composition(Struct):
 
 
 def compiled(within: Environment, text: str, wanted: Sequence[Type]) -> Program:
-    """Compile an expression, which has to be of one of the types if any are named. Raises Refused."""
+    """Compile an expression, whose type must be one of `wanted` when types are given. Raises UnusableExpression."""
     try:
         program = within.compile(text)
     except Issue as exc:

@@ -1,6 +1,6 @@
-"""What expressions of admission see: a request, a namespace, and the types of patches.
+"""Admission types: the CEL types of `request`, `namespaceObject` and of patches in mutating policies.
 
-Pure: names and types only. Must hold: the fields are kube-apiserver's; what is not named here cannot be asked for.
+Pure: names and types. Must hold: the fields are kube-apiserver's. An expression cannot use other fields.
 """
 
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ REQUEST_OBJECTS: Mapping[str, Mapping[str, Type]] = {
 
 
 class _AnyFields(Mapping[str, Type]):
-    """The fields of an object that may have any: what they are is known when the patch meets an object."""
+    """The fields of an object type with any fields. Their types are checked when the patch meets an object."""
 
     def __getitem__(self, name: str) -> Type:
         return types.DYN
@@ -85,7 +85,7 @@ class _AnyFields(Mapping[str, Type]):
 
 
 class _PatchFields(_AnyFields):
-    """Those of an operation; others have a type that nothing fits."""
+    """The fields of a JSONPatch operation. An unknown field has a type that no value fits."""
 
     _KNOWN: Mapping[str, Type] = {
         **dict.fromkeys(("op", "path", "from"), types.STRING),
@@ -97,7 +97,7 @@ class _PatchFields(_AnyFields):
 
 
 class WithPatches(Mapping[str, Mapping[str, Type]]):
-    """Object types, those of patches among them: `Object` and everything below it, and `JSONPatch`."""
+    """Object types together with those of patches: `Object`, all types below it, and `JSONPatch`."""
 
     def __init__(self, others: Mapping[str, Mapping[str, Type]]) -> None:
         self._others = others

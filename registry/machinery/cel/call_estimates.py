@@ -1,6 +1,6 @@
-"""Estimates of calls: what a function may cost, and how big its result may be, from the sizes of its arguments.
+"""Call estimates: the estimated cost and result size of a CEL function call, from the sizes of its arguments.
 
-Pure. The numbers are kube-apiserver's: which rules a definition may have depends on them.
+Pure. Must hold: the numbers are kube-apiserver's, since they decide which rules a CRD may have.
 """
 
 import math
@@ -24,7 +24,7 @@ _NAME_FORMAT_PATTERN = 128
 
 
 class Argument(Struct, frozen=True):
-    """An argument. `element` is the size of the elements of a list, if it is one; `literal` what is written out."""
+    """An argument of a call. `element`: the size of the elements of a list. `literal`: the value of a constant."""
 
     type: Type
     size: Range | None
@@ -37,14 +37,14 @@ class Argument(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """What a call costs, its arguments excepted."""
+    """The cost of a call without its arguments, and the size of its result."""
 
     cost: Range
     result: Range | None = None
 
 
 Estimator = Callable[[str, Argument | None, Sequence[Argument]], Estimate | None]
-"""By overload, target and arguments; None when it has nothing to say."""
+"""Called with overload, target and arguments; None means the default cost."""
 
 _CHEAP = Estimate(ONE)
 
@@ -101,7 +101,7 @@ def _replace(_overload: str, target: Argument | None, arguments: Sequence[Argume
 
 
 def _most_replaced(size: int, old: int, new: int) -> tuple[int, int]:
-    """How many replacements make the longest text, and how much of the old one stays in it."""
+    """The number of replacements that makes the longest text, and the length that stays of the original text."""
     if old == 0:
         return min(size + 1, HUGE), size
     if new <= old:
@@ -228,12 +228,12 @@ def _format(_overload: str, target: Argument | None, _arguments: Sequence[Argume
 
 
 def _allocated(factor: float, size: Range) -> Estimate:
-    """A new list of a size."""
+    """The estimate of a new list of this size."""
     return Estimate(size.scaled(factor).plus(exactly(1 + LIST_COST)), size)
 
 
 def _written(argument: Argument, otherwise: int) -> int:
-    """A number that is written out; no less than 0."""
+    """The value of a literal number, at least 0; `otherwise` for other arguments."""
     return max(argument.literal, 0) if type(argument.literal) is int else otherwise
 
 
@@ -263,7 +263,7 @@ def _distinct(_overload: str, target: Argument | None, _arguments: Sequence[Argu
 
 
 def _sort(overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
-    """By itself, or by its keys."""
+    """`sort` by the elements or by their keys."""
     if target is None:
         return None
     size = (arguments[0] if arguments else target).known
@@ -272,7 +272,7 @@ def _sort(overload: str, target: Argument | None, arguments: Sequence[Argument])
 
 
 def _sets(rounds: int) -> Estimator:
-    """Each element is compared with each, once or both ways."""
+    """The estimate of comparing each element with each, `rounds` times."""
 
     def estimate(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
         one, other = arguments
@@ -321,5 +321,5 @@ _ESTIMATORS: Mapping[str, Estimator] = {
 
 
 def estimate(function: str, overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate:
-    """What a call costs."""
+    """The estimated cost of a call."""
     return _ESTIMATORS.get(function, _one)(overload, target, arguments) or _CHEAP

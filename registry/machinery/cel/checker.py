@@ -1,7 +1,7 @@
-"""The checker: gives every node of a tree its type, and every call the overloads that it may mean.
+"""Checker: gives every node of a CEL tree its type, and every call its possible overloads.
 
-Pure. Must hold: it finds all mistakes of a tree at once, in kube-apiserver's words; what is wrong once is not
-complained of again further up.
+Pure. Must hold: it finds all mistakes of a tree at once, in kube-apiserver's words. A mistake is reported once, not
+again for the nodes above.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ OPTIONAL_SELECT = "_?._"
 
 
 class Scope(Struct, frozen=True):
-    """What an expression may refer to. `objects` are the fields of object types by their names."""
+    """The declarations for an expression. `objects`: the fields of object types, by the name of the type."""
 
     variables: Mapping[str, Type]
     functions: Mapping[str, Function]
@@ -39,8 +39,9 @@ class Scope(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """A tree with its types by node, the overloads of its calls, and the qualified names that stand for a variable
-    or a function."""
+    """A tree with the types of its nodes, the overloads of its calls, and the qualified names of variables and
+    functions.
+    """
 
     tree: Tree
     types: Mapping[int, Type]
@@ -53,7 +54,7 @@ class Checked(Struct, frozen=True):
 
 
 def check(tree: Tree, scope: Scope) -> Checked:
-    """Check a tree. Raises Issue."""
+    """Check a tree. Raises Issue with all mistakes."""
     checker = _Checker(scope)
     checker.check(tree.root)
     if checker.mistakes:
@@ -219,7 +220,7 @@ class _Checker:
         return result if result is not None else self._no_overload(node, name, given, is_member=is_member)
 
     def _wanted(self, candidate: Overload) -> tuple[Type, Sequence[Type]]:
-        """What an overload gives and takes, with parameters of its own."""
+        """The result and argument types of an overload, with type parameters of its own."""
         if not candidate.is_generic:
             return candidate.result, candidate.arguments
         result, *arguments = self._bindings.renamed([candidate.result, *candidate.arguments])
@@ -239,7 +240,7 @@ class _Checker:
         name = name.removeprefix(".")
         return self._wrong(node, f"found no matching overload for '{name}' applied to '{target}({', '.join(shown)})'")
 
-    # Literals of parts
+    # Literals of lists, maps and objects
 
     def _list(self, node: ListLiteral) -> Type:
         element: Type | None = None
@@ -273,7 +274,7 @@ class _Checker:
         return found
 
     def _joined(self, before: Type | None, found: Type) -> Type:
-        """The common type of elements."""
+        """The common type of two elements."""
         if before is None:
             return found
         return most_general(before, found) if self._bindings.assigns(before, found) else types.DYN
@@ -336,7 +337,7 @@ class _Checker:
 
 
 def qualified_name(node: Node) -> str:
-    """A chain of names as one name; empty when it is none."""
+    """A chain of selections as one dotted name; empty when the node is something else."""
     if isinstance(node, Ident):
         return node.name
     if isinstance(node, Select) and not node.is_test:

@@ -1,6 +1,6 @@
-"""Conversion: values of JSON as expressions see them, by the schema that describes them.
+"""Conversion: converts JSON values to CEL values, as the OpenAPI schema describes them.
 
-Pure. Must hold: what needs no conversion is handed over as it is, not copied; nothing is changed.
+Pure. Must hold: a value that needs no conversion is passed on without a copy. The JSON is not changed.
 """
 
 import base64
@@ -19,7 +19,7 @@ Convert = Callable[[Any], Any]
 
 
 def converter(schema: Schema, *, is_resource: bool = False) -> Convert | None:
-    """How values of a schema are converted; None when they are right as they are."""
+    """The conversion for values of a schema; None when they need none."""
     if is_resource:
         schema = with_type_and_metadata(schema)
     match schema.get("type"):
@@ -57,7 +57,7 @@ def _duration(value: Any) -> Any:
 
 
 def _spoken(text: str) -> Duration | None:
-    """A duration in words: `1 day`."""
+    """A duration in words such as `1 day`; None for other text."""
     factors = [
         (int(number), factor)
         for number, unit in _SPOKEN_PART.findall(text)
@@ -78,11 +78,11 @@ _SPOKEN_UNITS: Sequence[tuple[tuple[str, ...], int]] = (
     (("d", "day"), 24 * 3600 * SECOND),
     (("w", "wk", "week"), 7 * 24 * 3600 * SECOND),
 )
-"""The last word of each may have an end."""
+"""The last word of each row may have an ending."""
 
 
 def _check_text(value: Any) -> None:
-    """A schema with a format lets lists pass."""
+    """A schema with a format accepts lists, which upstream refuses here."""
     if isinstance(value, list):
         raise EvaluationError("invalid data, expected string, got []interface {}")
 
@@ -103,7 +103,7 @@ def _bytes(value: Any) -> Any:
         return value
     wrong = next((index for index, char in enumerate(value) if char in "+/"), None)
     if wrong is not None:
-        # The format takes the usual alphabet, the conversion that of URLs.
+        # The OpenAPI format uses the standard alphabet, the conversion upstream uses the URL alphabet.
         why = f"illegal base64 data at input byte {wrong}"
         raise EvaluationError(f"Invalid byte formatted string {value}: {why}")
     try:
@@ -136,7 +136,7 @@ def _list(schema: Schema) -> Convert | None:
 
 
 def _key_of(schema: Schema) -> Callable[[Any], Any] | None:
-    """What identifies the elements of a list whose order does not count."""
+    """The key of an element in a list whose order does not count."""
     match schema.get("x-kubernetes-list-type"):
         case "set":
             return _identity

@@ -1,6 +1,6 @@
-"""Costs: what calls cost when they are made. The numbers are kube-apiserver's.
+"""Costs: the run-time cost of a CEL function call. The numbers are kube-apiserver's.
 
-Pure. Must hold: a call costs the same whether it succeeds or fails, as far as its arguments tell.
+Pure. Must hold: a failing call costs the same as a successful one, as far as its arguments tell.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,19 +9,19 @@ from typing import Any
 from aio_apiserver.registry.machinery.cel.values import share, size_of
 
 TRAVERSAL = 0.1
-"""Of each character that is looked at."""
+"""Cost of each character read."""
 REGEX = 0.25
-"""Of each character of a pattern."""
+"""Cost of each character of a pattern."""
 CHECK = 350_000
-"""An authorization check: no more than two fit into one expression."""
+"""Cost of an authorization check; an expression can afford two."""
 SELECTOR_REQUIREMENT = 50
 LIST_COST, MAP_COST, OBJECT_COST = 10, 30, 40
-"""Of making one."""
+"""Cost of creating one."""
 COMPARISONS = 2
-"""Of each element with each, where a list is sorted or has no element twice."""
+"""Cost of each comparison when a list is sorted or searched for duplicates."""
 
 CostOfCall = Callable[[str, Sequence[Any], Any], int]
-"""By overload, arguments and result (None when there is none)."""
+"""Called with overload, arguments and result; the result is None after a failure."""
 
 
 def _one(_overload: str, _arguments: Sequence[Any], _result: Any) -> int:
@@ -42,7 +42,7 @@ def _walk(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
 
 
 def traversal(value: Any) -> int:
-    """What it costs to go through a value to its last part."""
+    """The cost of walking through a value to its last part."""
     if isinstance(value, (str, bytes)):
         length = len(value.encode()) if isinstance(value, str) else len(value)
         return int(length * TRAVERSAL)
@@ -124,7 +124,7 @@ def _bytes_of_string(overload: str, arguments: Sequence[Any], result: Any) -> in
 
 
 def _allocated(factor: float, size: int) -> int:
-    """A new list of a size."""
+    """The cost of a new list of this size."""
     return int(size * factor) + 1 + LIST_COST
 
 
@@ -137,7 +137,7 @@ def _flatten(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
 
 
 def _compared(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
-    """Each element with each, or each key if there are keys."""
+    """The cost of comparing each element with each, or each key with each."""
     keys = arguments[-1]
     is_text = bool(keys) and isinstance(keys[0], (str, bytes))
     return _allocated(COMPARISONS + TRAVERSAL * is_text, size_of(keys) ** 2)
@@ -176,5 +176,5 @@ _COSTS: Mapping[str, CostOfCall] = {
 
 
 def cost_of_call(function: str) -> CostOfCall:
-    """How to compute the cost of calls of a function."""
+    """The cost function for calls of a function."""
     return _COSTS.get(function, _one)

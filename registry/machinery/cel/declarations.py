@@ -1,6 +1,6 @@
-"""Declarations: the operators and functions of the language itself, as tables.
+"""Declarations: the operators and functions of CEL's standard library, as tables of overloads.
 
-Comparisons take any two kinds of numbers. The order of overloads is that in which calls are matched.
+Comparisons accept any two number types. The checker tries overloads in the order of the table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from aio_apiserver.registry.machinery.cel.types import Function, Overload, Type, overload
 
 Table = Mapping[str, Iterable[tuple[str, str]]]
-"""By name of the function: overloads by id, with their signatures."""
+"""For each function: ids of overloads with their signatures."""
 
 
 def functions(table: Table, named: dict[str, Type] | None = None) -> dict[str, Function]:
@@ -20,7 +20,7 @@ def functions(table: Table, named: dict[str, Type] | None = None) -> dict[str, F
 
 
 def merged(*parts: Mapping[str, Function]) -> dict[str, Function]:
-    """Functions of several tables; those of one name have the overloads of all."""
+    """Several tables in one; a function has the overloads of all of them."""
     together: dict[str, list[Overload]] = {}
     for part in parts:
         for name, function in part.items():

@@ -1,7 +1,8 @@
-"""Environments: what expressions of one place may refer to; they compile texts into programs.
+"""Environment: cel-go's Env: the variables, object types and libraries of an expression; it compiles text into
+programs.
 
-Must hold: an environment is made once and used for many expressions; a program can be evaluated any number of times,
-from anywhere, with variables of the declared names.
+Must hold: one environment serves many expressions. A program can be evaluated many times, with any variables of the
+declared names.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,34 +19,34 @@ from aio_apiserver.registry.machinery.cel.program import Compiler, Dispatch
 from aio_apiserver.registry.machinery.cel.types import Function, Type
 
 CALL_LIMIT = 1_000_000
-"""What one evaluation may cost."""
+"""The cost limit of one evaluation."""
 
 
 class Library(Struct, frozen=True, eq=False):
-    """Functions, and what they do by overload. Each is what it is: what follows from several is found out once."""
+    """Functions and their implementations by overload. Compared by identity, so that combinations can be cached."""
 
     functions: Mapping[str, Function]
     implementations: Mapping[str, Callable[..., Any]]
 
 
 class Program(Struct, frozen=True, dict=True):
-    """A compiled expression. How it is evaluated is found out when it is for the first time."""
+    """A compiled expression. It is planned for evaluation at the first use."""
 
     checked: Checked
     _libraries: tuple[Library, ...]
 
     @property
     def result(self) -> Type:
-        """The type of what it computes."""
+        """The type of its value."""
         return self.checked.result
 
     def evaluate(self, variables: Mapping[str, Any], *, limit: int = CALL_LIMIT) -> tuple[Any, int]:
-        """The value, and what it has cost. Raises EvaluationError, CostExceeded."""
+        """The value and the cost of the evaluation. Raises EvaluationError and CostExceeded."""
         frame = Frame(variables, limit)
         return self._step(frame), frame.cost
 
     def mistake(self) -> str:
-        """Why it cannot be made ready to run though it has compiled; empty when it can."""
+        """Why a compiled expression cannot be prepared for evaluation; empty when it can."""
         return instantiation.mistake(self.checked.tree.root, self._compiler)
 
     @cached_property
@@ -58,7 +59,9 @@ class Program(Struct, frozen=True, dict=True):
 
 
 class Environment(Struct, frozen=True, dict=True):
-    """variables: types by name. objects: fields of object types by name of the type. has_bindings: with cel.bind."""
+    """variables: types by name. objects: fields of object types, by type name. has_bindings: whether cel.bind is
+    allowed.
+    """
 
     variables: Mapping[str, Type]
     objects: Mapping[str, Mapping[str, Type]]
@@ -78,13 +81,13 @@ class Environment(Struct, frozen=True, dict=True):
 
 @lru_cache(maxsize=16)
 def _functions(libraries: tuple[Library, ...]) -> Mapping[str, Function]:
-    """What can be called with these libraries."""
+    """The functions of the standard library and of these libraries."""
     return merged(STANDARD, *(library.functions for library in libraries))
 
 
 @lru_cache(maxsize=16)
 def _dispatch(libraries: tuple[Library, ...]) -> Dispatch:
-    """What the functions of these libraries do."""
+    """The implementations of the functions of these libraries."""
     implementations = dict(standard.IMPLEMENTATIONS)
     for library in libraries:
         implementations.update(library.implementations)

@@ -1,6 +1,6 @@
-"""Estimates: the most that an expression can cost, judged from its tree and from how big its variables can be.
+"""Estimates: the highest possible cost of a CEL expression, from its tree and the sizes of its variables.
 
-Pure. Must hold: costs are those that kube-apiserver estimates, since they decide which rules a definition may have.
+Pure. Must hold: the results are kube-apiserver's, since they decide which rules a CRD may have.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,18 +25,18 @@ from aio_apiserver.registry.machinery.cel.syntax import (
 from aio_apiserver.registry.machinery.cel.types import Kind, Type
 
 Path = tuple[str, ...]
-"""A variable, then names of fields, or ITEMS, KEYS, VALUES."""
+"""A variable, then field names or ITEMS, KEYS, VALUES."""
 ITEMS, KEYS, VALUES, INDICES = "@items", "@keys", "@values", "@indices"
 
 SizeOf = Callable[[Path], Range | None]
-"""How big what is at a path can be; None when nothing says so."""
+"""The possible sizes of the value at a path; None when no schema limits it."""
 
 _ACCUMULATORS = frozenset({"@result", "__result__"})
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 
 
 class _Entries(NamedTuple):
-    """The sizes of what a list or map holds."""
+    """The sizes of the keys and values in a list or map."""
 
     container: Kind
     key: Range
@@ -52,7 +52,7 @@ class _Local(NamedTuple):
 
 
 def most(checked: Checked, size_of: SizeOf) -> int:
-    """The most that an evaluation costs."""
+    """The highest cost of an evaluation."""
     return _Coster(checked, size_of).cost(checked.tree.root).high
 
 
@@ -171,7 +171,7 @@ class _Coster:
             self._entries[node.id] = _Entries(one.container, one.key.joined(other.key), one.value.joined(other.value))
 
     def _index(self, node: Call, overload: str, result: Range | None) -> Range | None:
-        """What an element is as big as, and where it is."""
+        """The size of an indexed element; notes the path of the element."""
         step = {"index_list": ITEMS, "index_map": VALUES}.get(overload)
         if step is None:
             return result
@@ -180,7 +180,7 @@ class _Coster:
         entries = self._entries_of(container)
         return entries.value if entries is not None else None
 
-    # Literals of parts
+    # Literals of lists, maps and objects
 
     def _list(self, node: ListLiteral) -> Range:
         element = EMPTY_UNION if node.elements else Range(0, 0)

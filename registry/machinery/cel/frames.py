@@ -1,4 +1,4 @@
-"""Frames: one evaluation, its variables, and what it has cost so far."""
+"""Frames: the state of one CEL evaluation: its variables and its cost so far."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ CANCELLED = "operation cancelled: actual cost limit exceeded"
 
 
 class Frame:
-    """One evaluation: the variables, and what it has cost."""
+    """One evaluation. `spend` adds to its cost and enforces the limit."""
 
     __slots__ = ("cost", "limit", "variables")
 

@@ -1,6 +1,6 @@
-"""What is computed once, when an expression is made ready to run: conversions of constants, patterns to find.
+"""Instantiation: evaluates constant conversions and compiles constant patterns of a CEL program before its first run.
 
-Must hold: what fails here has compiled; kube-apiserver tells it from what has not.
+Must hold: a failure here is reported as kube-apiserver does, with other words than a compile error.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _LIMIT = 10_000
 
 
 def mistake(root: Node, compiler: Compiler) -> str:
-    """Why an expression cannot be made ready; empty when it can."""
+    """Why an expression cannot be instantiated; empty when it can."""
     for call in _calls(root):
         try:
             if call.function in _FINDERS:
@@ -30,7 +30,7 @@ def mistake(root: Node, compiler: Compiler) -> str:
 
 
 def _calls(node: Node) -> Iterator[Call]:
-    """Inner ones first."""
+    """The calls of a tree, inner calls first."""
     for part in parts(node):
         yield from _calls(part)
     if isinstance(node, Call):

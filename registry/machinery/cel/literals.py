@@ -1,5 +1,7 @@
-"""Literals: what is written out is checked before anything runs: durations, times, patterns; lists and maps, whose
-parts have to be of one type (but for what is to be formatted)."""
+"""Literal checks: validates constant durations, timestamps and patterns in a CEL tree at compile time.
+
+It also checks that all members of a list or map literal have one type. Arguments of `format` may mix types.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -21,7 +23,7 @@ from aio_apiserver.registry.machinery.cel.values import EvaluationError
 
 
 def check(checked: Checked) -> None:
-    """Complain of all that cannot be what it is used as. Raises Issue."""
+    """Report all invalid literals. Raises Issue."""
     found = [
         (argument, f"invalid {function} argument")
         for node in walk(checked.tree.root)
@@ -37,7 +39,7 @@ _MAY_MIX = "format"
 
 
 def _mixed(checked: Checked, node: Node) -> Iterator[tuple[Node, str]]:
-    """The parts of lists and maps that are not of the type of those before them."""
+    """The members of lists and maps whose type differs from the members before."""
     if isinstance(node, Call) and node.function == _MAY_MIX:
         if node.target is not None:
             yield from _mixed(checked, node.target)

@@ -1,7 +1,9 @@
-"""Long chains: sums and joined texts of many parts, which the parser would take for deep nesting.
+"""Long sums: reads CEL sums with many parts, which Google's parser takes for deep nesting.
 
-It descends once for each `+` or `-` and gives up after 32; kube-apiserver's does not. Such a text is read part by part.
-Pure. Must hold: each part is read where it stands, so that the places of its nodes are those in the whole text.
+That parser recurses for each `+` or `-` and gives up after 32. kube-apiserver's parser does not, so a long sum is split
+and parsed part by part.
+
+Pure. Must hold: each part keeps its position, so that its nodes have the positions of the whole text.
 """
 
 import re
@@ -14,12 +16,12 @@ _TOKEN = re.compile(
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _LOOSER = frozenset({"?", ":", "&&", "||", "<", "<=", ">", ">=", "==", "!=", "in", ","})
 _MOST_PARTS = 250
-"""What is read part by part is walked down by everybody who looks at it."""
+"""A sum becomes a nested tree, and every walk over the tree recurses."""
 _SUMS = {"+": "_+_", "-": "_-_"}
 
 
 class Part(NamedTuple):
-    """One part: the operator before it (none before the first) and its offset, and the text with nothing else in it."""
+    """One part: its operator (empty for the first part) and the operator's offset; its text, with spaces before it."""
 
     function: str
     place: int
@@ -27,7 +29,7 @@ class Part(NamedTuple):
 
 
 def parts(text: str) -> list[Part]:
-    """The parts of a text that is a sum and nothing else; none of another one, and of one with too many."""
+    """The parts of a text that is one sum. Empty for other expressions and for too many parts."""
     cuts = _cuts(text)
     if not 0 < len(cuts) < _MOST_PARTS:
         return []
@@ -39,7 +41,7 @@ def parts(text: str) -> list[Part]:
 
 
 def _cuts(text: str) -> list[tuple[int, str]]:
-    """Where the operators of the outermost sum stand."""
+    """The offsets of the operators of the outermost sum."""
     found: list[tuple[int, str]] = []
     depth, is_behind_value = 0, False
     for token in _TOKEN.finditer(text):
@@ -56,5 +58,5 @@ def _cuts(text: str) -> list[tuple[int, str]]:
 
 
 def _alone(text: str, start: int, end: int) -> str:
-    """A part in its place: what stands before it becomes space, lines stay lines."""
+    """A part at its original position: spaces replace the text before it, line breaks stay."""
     return re.sub(r"[^\n]", " ", text[:start]) + text[start:end]

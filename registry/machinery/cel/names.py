@@ -1,4 +1,4 @@
-"""Names: which are identifiers, and how expressions write fields whose names are none. Pure."""
+"""Names: CEL identifiers, and the escapes for field names that are no identifiers. Pure."""
 
 import re
 
@@ -13,12 +13,12 @@ _ALLOWED = re.compile(r"[A-Za-z_.\-/][A-Za-z0-9_.\-/]*", re.ASCII)
 
 
 def is_identifier(name: str) -> bool:
-    """Whether a variable can have the name."""
+    """Whether the text can be the name of a variable."""
     return _IDENTIFIER.fullmatch(name) is not None and name not in _RESERVED
 
 
 def escape(name: str) -> str | None:
-    """The identifier for a field; None when there can be none."""
+    """The identifier of a field; None when the field cannot be accessed."""
     if _ALLOWED.fullmatch(name) is None:
         return None
     if name in _RESERVED:

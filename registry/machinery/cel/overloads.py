@@ -1,7 +1,8 @@
-"""Overloads that are missing when an expression is evaluated: what Go's evaluation says of it.
+"""Missing overloads: the error texts of cel-go for a CEL call that no overload accepts at run time.
 
-Pure. Operators are bound to traits of their first operand: what has the trait refuses the other operand in its own
-words, what has it not is refused with the operator's name. Functions are told with the types of all arguments.
+cel-go binds operators to traits of the first operand. An operand with the trait rejects the other one by itself; an
+operand without the trait is rejected with the name of the operator. Other functions are reported with the types of all
+arguments. Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ _TIMES = frozenset({"google.protobuf.Timestamp", "google.protobuf.Duration"})
 _NUMBERS = frozenset({"int", "uint", "double"})
 _TEXTS = frozenset({"string", "bytes"})
 _RECEIVERS = _TIMES | {"string"}
-"""They answer for themselves to whatever they are asked."""
+"""Types whose values handle all their methods themselves."""
 _COMPARED = _NUMBERS | _TEXTS | _TIMES | {"bool"}
 _WITH_TRAIT: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _COMPARED),
@@ -28,7 +29,7 @@ _WITH_TRAIT: Mapping[str, frozenset[str]] = {
     "sort": frozenset({"list"}),
 }
 _UNNAMED = frozenset({"!_", "@in", "contains", "endsWith", "find", "matches", "startsWith"})
-"""They look at their arguments themselves."""
+"""Functions that check their arguments themselves."""
 _INDEX = "_[_]"
 _FLATTEN = "flatten"
 _GO_TYPES = {
@@ -44,7 +45,7 @@ _GO_TYPES = {
 
 
 def missing(name: str, arguments: Sequence[Any]) -> EvaluationError:
-    """The error of a call for which there is no overload."""
+    """The error of a call without a matching overload."""
     kinds = [kind_of(argument) for argument in arguments]
     if name == _INDEX:
         return no_such_key(arguments[1])
@@ -61,17 +62,17 @@ def missing(name: str, arguments: Sequence[Any]) -> EvaluationError:
 
 
 def no_such_key(key: Any) -> EvaluationError:
-    """The error of what does not hold a key, or nothing at all."""
+    """The error of a missing key, or of a value without members."""
     return EvaluationError(f"no such key: {value_text(key)}")
 
 
 def no_such_index(kind: str) -> EvaluationError:
-    """The error of a list that is asked for something by another thing than a number."""
+    """The error of a list indexed by another type than a number."""
     return EvaluationError(f"unsupported index type '{kind}' in list")
 
 
 def no_range(value: Any, *, has_second: bool) -> EvaluationError:
-    """The error of what is gone through but has no parts, with one variable or with two."""
+    """The error of a comprehension over a value without members."""
     kind = kind_of(value)
     go_type = _GO_TYPES.get(kind, kind)
     if has_second:

@@ -1,7 +1,7 @@
-"""Programs: a checked tree as functions that compute it, counting what it costs.
+"""Program: cel-go's planner and interpreter: turns a checked CEL tree into Python functions that count their cost.
 
-Must hold: costs are those that kube-apiserver counts; an evaluation ends in a value, an EvaluationError or
-CostExceeded, whatever the variables are; a program keeps nothing between evaluations.
+Must hold: the costs are kube-apiserver's. An evaluation ends with a value, an EvaluationError or CostExceeded, for any
+variables. A program keeps no state between evaluations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,20 +28,20 @@ from aio_apiserver.registry.machinery.cel.syntax import (
 from aio_apiserver.registry.machinery.cel.values import EvaluationError, TypeName, UInt, kind_of
 
 _OPTIONAL_INDEX = "_[?_]"
-"""It finds nothing in what has no elements."""
+"""The optional index returns none for values without elements."""
 
 Implementation = Callable[..., Any]
-"""What a function does with values; `kinds` of an overload are checked before."""
+"""The implementation of an overload. The types of its arguments are checked before the call."""
 
 
 class Dispatch:
-    """The implementations of one function, by the kinds of its arguments."""
+    """The implementations of overloads, chosen by the types of the arguments."""
 
     def __init__(self, overloads: Mapping[str, tuple[Sequence[str], Implementation]]) -> None:
         self._overloads = overloads
 
     def chosen(self, name: str, identities: Sequence[str]) -> Callable[[list[Any]], tuple[str, Implementation]]:
-        """How to find the implementation of a function among some overloads."""
+        """A function that finds the implementation for the arguments of a call."""
         known = [(identity, *self._overloads[identity]) for identity in identities if identity in self._overloads]
 
         def find(arguments: list[Any]) -> tuple[str, Implementation]:
@@ -143,7 +143,7 @@ class Compiler:
 
         return call
 
-    # Literals of parts
+    # Literals of lists, maps and objects
 
     def _list(self, node: ListLiteral) -> Step:
         steps = [(self.compiled(one), index in node.optional) for index, one in enumerate(node.elements)]
@@ -231,7 +231,7 @@ class Compiler:
 
 
 class ObjectValue(dict[str, Any]):
-    """An object that an expression has made."""
+    """An object made by an expression."""
 
     def __init__(self, type_name: str) -> None:
         super().__init__()
@@ -239,7 +239,7 @@ class ObjectValue(dict[str, Any]):
 
 
 class Lazy:
-    """A variable that is computed when it is first used, at the expense of who uses it."""
+    """A variable that is computed at its first use. The using expression pays the cost."""
 
     def __init__(self, compute: Callable[[Frame], Any]) -> None:
         self._compute = compute

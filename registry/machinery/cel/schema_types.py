@@ -1,6 +1,6 @@
-"""Types from schemas: what expressions see of values that a schema describes, and how big those can be.
+"""Schema types: the CEL types and maximal sizes of values, from an OpenAPI schema.
 
-Pure. Must hold: the sizes are kube-apiserver's; what a schema says nothing of is not there for expressions.
+Pure. Must hold: the sizes are kube-apiserver's. Expressions cannot access fields that the schema does not describe.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _BYTES_A_CHARACTER = 4
 
 
 class Declared(Struct, frozen=True):
-    """A type with its parts. `largest` counts elements or bytes, `smallest` the bytes of the shortest JSON."""
+    """A type with its parts. `largest`: elements or bytes at most. `smallest`: bytes of the shortest JSON."""
 
     type: Type
     smallest: int
@@ -32,7 +32,7 @@ class Declared(Struct, frozen=True):
     key: "Declared | None" = None
 
     def objects(self) -> dict[str, dict[str, Type]]:
-        """The fields of all object types in it, by name of the type."""
+        """The fields of all object types, by the name of the type."""
         found = {self.type.name: {name: part.type for name, part in self.fields.items()}} if self._is_object else {}
         for part in (*self.fields.values(), *filter(None, (self.element, self.key))):
             found |= part.objects()
@@ -43,13 +43,13 @@ class Declared(Struct, frozen=True):
         return self.type.kind is types.Kind.OBJECT
 
     def part(self, step: str) -> "Declared | None":
-        """What is a step further on a path."""
+        """The part one step further on a path."""
         if step in (ITEMS, VALUES):
             return self.element
         return self.key if step == KEYS else self.fields.get(step)
 
     def size_at(self, path: Path) -> Range | None:
-        """How big what is at a path below can be."""
+        """The possible sizes of the value at a path."""
         here: Declared | None = self
         for step in path:
             if here is None:
@@ -64,13 +64,13 @@ _OBJECT_META = {"type": "object", "properties": {"name": {"type": "string"}, "ge
 
 
 def with_type_and_metadata(schema: Schema) -> Schema:
-    """The schema of a resource with what each has."""
+    """The schema of a resource with apiVersion, kind and metadata."""
     properties = {**(schema.get("properties") or {}), **_TYPE_META, "metadata": _OBJECT_META}
     return {**schema, "properties": properties}
 
 
 def declared(schema: Schema, *, name: str = "object", is_resource: bool = False) -> Declared | None:
-    """The type of what a schema describes; None when expressions do not see it."""
+    """The type for a schema; None when expressions cannot access such values."""
     if schema.get("x-kubernetes-int-or-string"):
         length = schema.get("maxLength")
         return Declared(types.DYN, 1, _LONGEST_TEXT if length is None else _bytes_of(length))

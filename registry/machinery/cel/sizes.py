@@ -1,6 +1,6 @@
-"""Sizes: ranges of how big values may be and of what work on them costs, for judging an expression before it runs.
+"""Sizes: ranges of sizes and costs for the estimates of CEL expressions.
 
-Pure. Must hold: what is too big to count is HUGE, and stays so.
+Pure. Must hold: a value beyond 64 bits is HUGE, and stays HUGE.
 """
 
 import math
@@ -10,7 +10,7 @@ HUGE = 2**64 - 1
 
 
 class Range(NamedTuple):
-    """From the least to the most."""
+    """A range from the lowest to the highest value."""
 
     low: int
     high: int
@@ -22,11 +22,11 @@ class Range(NamedTuple):
         return Range(min(self.low * other.low, HUGE), min(self.high * other.high, HUGE))
 
     def scaled(self, factor: float) -> "Range":
-        """By a factor, rounded up."""
+        """Both ends times a factor, rounded up."""
         return Range(_scaled(self.low, factor), _scaled(self.high, factor))
 
     def joined(self, other: "Range") -> "Range":
-        """What covers both."""
+        """The smallest range that contains both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
 
@@ -43,4 +43,4 @@ UNKNOWN = Range(0, HUGE)
 NOTHING = exactly(0)
 ONE = exactly(1)
 EMPTY_UNION = Range(HUGE, 0)
-"""What any range joined to it leaves as it is."""
+"""The neutral element of `joined`."""

@@ -1,4 +1,4 @@
-"""The standard library: what the operators and functions of the language do, by overload.
+"""Standard: the implementations of CEL's standard operators and functions, by overload.
 
 Pure. Errors have cel-go's words.
 """
@@ -33,7 +33,7 @@ from aio_apiserver.registry.machinery.cel.values import (
 from aio_apiserver.registry.machinery.schema.validation import patterns
 
 Implementations = Mapping[str, Callable[..., Any]]
-"""By id of the overload."""
+"""By the id of the overload."""
 
 _BY_KIND = {
     Kind.TIMESTAMP: "google.protobuf.Timestamp",
@@ -43,7 +43,7 @@ _BY_KIND = {
 
 
 def kinds_of(overload: Overload) -> Sequence[str]:
-    """What the values of an overload's arguments have to be."""
+    """The types that the arguments of an overload must have at run time."""
     return [
         "any" if one.kind in (Kind.PARAM, Kind.DYN) else _BY_KIND.get(one.kind, one.name) for one in overload.arguments
     ]
@@ -240,7 +240,7 @@ def _inserted(entries: dict[Any, Any], *more: Any) -> dict[Any, Any]:
 
 
 def _equals(one: Any, other: Any) -> bool:
-    """What has a type of its own knows only its like."""
+    """Values of an opaque type are equal to values of the same type, and cannot be compared with others."""
     if isinstance(one, Opaque) and kind_of(one) != kind_of(other):
         raise EvaluationError("no such overload")
     return equal(one, other)

@@ -1,6 +1,6 @@
-"""Steps: what single nodes of a tree do when they are evaluated: fields, constants, logic.
+"""Steps: the evaluation of single CEL nodes: constants, fields, optionals and logical operators.
 
-Must hold: what one side of a logical operator cannot say, the other may decide.
+Must hold: when one side of `||` or `&&` fails, the other side may still decide.
 """
 
 from collections.abc import Callable, Mapping
@@ -74,7 +74,7 @@ def _or_value(left: Step, right: Step) -> Step:
 
 
 def _otherwise(left: Step, right: Step, kept: Callable[[Optional], Any]) -> Step:
-    """The other side is asked only if the first one has nothing; what may not be missing is there."""
+    """The right side is evaluated when the left one has no value. A left side that is not optional is returned."""
 
     def choose(frame: Frame) -> Any:
         found = left(frame)
@@ -89,10 +89,10 @@ OTHERWISE: Mapping[str, Callable[[Step, Step], Step]] = {
     "optional_or_optional": _or_optional,
     "optional_orValue_value": _or_value,
 }
-"""By overload."""
+"""By the overload."""
 
 
-# Logic: what one side cannot say, the other may decide.
+# Logic: an error on one side is dropped when the other side decides.
 
 
 def _or(left: Step, right: Step) -> Step:

@@ -1,7 +1,7 @@
-"""Syntax: from the text of an expression to its tree, macros expanded, by Google's parser.
+"""Syntax: parses the text of a CEL expression into a tree, with Google's parser. Macros are expanded.
 
-Must hold: an expression that cannot be read ends in SyntaxErrors with kube-apiserver's texts, never in anything else; a
-tree knows for each node where in the text it stands.
+Must hold: an expression that cannot be parsed raises Issue with kube-apiserver's text. The tree knows the position of
+each node in the text.
 """
 
 import re
@@ -20,26 +20,26 @@ _BINDING_MACROS = (*_MACROS, "bindings")
 
 
 class Node(Struct, frozen=True):
-    """A part of an expression."""
+    """A node of the tree, upstream's Expr."""
 
     id: int
 
 
 class Literal(Node, frozen=True):
-    """A constant: None, bool, int, float, str, bytes, or a number without a sign (see `is_unsigned`)."""
+    """A constant: None, bool, int, float, str or bytes. `is_unsigned` marks a uint."""
 
     value: Any
     is_unsigned: bool = False
 
 
 class Ident(Node, frozen=True):
-    """A name."""
+    """A variable or type name."""
 
     name: str
 
 
 class Select(Node, frozen=True):
-    """A field of something, or (`is_test`) whether there is one."""
+    """A field of the operand, or with `is_test` the macro has()."""
 
     operand: Node
     field: str
@@ -47,7 +47,7 @@ class Select(Node, frozen=True):
 
 
 class Call(Node, frozen=True):
-    """A function, an operator or a member of something."""
+    """A call of a function or operator, or of a method of `target`."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -55,14 +55,14 @@ class Call(Node, frozen=True):
 
 
 class ListLiteral(Node, frozen=True):
-    """A list; elements at `optional` places may be left out."""
+    """A list. Elements at `optional` indexes are skipped when they have no value."""
 
     elements: tuple[Node, ...]
     optional: frozenset[int] = frozenset()
 
 
 class Entry(Node, frozen=True):
-    """A member of a map or of an object; of an object, the key is the name of a field."""
+    """A member of a map or object. The key of an object's member is a field name."""
 
     key: Node | str
     value: Node
@@ -83,7 +83,7 @@ class ObjectLiteral(Node, frozen=True):
 
 
 class Comprehension(Node, frozen=True):
-    """What `all`, `exists`, `map` and their like turn into."""
+    """The fold into which the parser expands `all`, `exists`, `map` and other macros."""
 
     variable: str
     second: str
@@ -96,7 +96,7 @@ class Comprehension(Node, frozen=True):
 
 
 class Tree(Struct, frozen=True):
-    """A whole expression. `places` are offsets into the text, by node."""
+    """A whole expression. `places` has the offset of each node in the text."""
 
     text: str
     root: Node
@@ -104,14 +104,14 @@ class Tree(Struct, frozen=True):
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all that it is made of."""
+    """A node and all nodes below it."""
     yield node
     for part in parts(node):
         yield from walk(part)
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """What a node is made of."""
+    """The direct parts of a node."""
     match node:
         case Select():
             yield node.operand
@@ -134,11 +134,11 @@ def parts(node: Node) -> Iterator[Node]:
 
 
 class Issue(Exception):
-    """What is wrong with an expression, with a line for each mistake and the place of it."""
+    """The mistakes of an expression, each with its position and source line."""
 
 
 def complain(text: str, mistakes: list[tuple[int, str]]) -> Issue:
-    """An Issue of mistakes by their offsets into the text."""
+    """An Issue from pairs of offset and message."""
     lines = []
     for offset, message in sorted(mistakes, key=lambda one: one[0]):
         start = text.rfind("\n", 0, max(offset, 0)) + 1
@@ -163,14 +163,14 @@ _SAME = {
 
 
 def parse(text: str, *, has_bindings: bool = False) -> Tree:
-    """Read an expression; `has_bindings` knows cel.bind. Raises Issue."""
+    """Parse an expression; `has_bindings` allows cel.bind. Raises Issue."""
     try:
         encoded = _parser(_BINDING_MACROS if has_bindings else _MACROS).compile(text, disable_check=True).serialize()
     except Exception as exc:
         if _TOO_DEEP in str(exc) and (parts_of_sum := long_chains.parts(text)):
             return _sum(text, parts_of_sum, has_bindings=has_bindings)
         complaint = _as_known(str(exc))
-        # An empty text has no first column.
+        # In an empty text, cel-go reports column 0.
         raise Issue(complaint if text else complaint.replace("<input>:1:1:", "<input>:1:0:")) from exc
     message = Envelope.FromString(encoded).value
     root = _node(message.expr)
@@ -178,7 +178,7 @@ def parse(text: str, *, has_bindings: bool = False) -> Tree:
 
 
 def _sum(text: str, parts_of_sum: Sequence[Part], *, has_bindings: bool) -> Tree:
-    """A chain of `+` and `-`, put together from its parts. Raises Issue."""
+    """A sum parsed part by part. Raises Issue."""
     whole: Node | None = None
     places: dict[int, int] = {}
     for part in parts_of_sum:
@@ -197,7 +197,7 @@ def _sum(text: str, parts_of_sum: Sequence[Part], *, has_bindings: bool) -> Tree
 
 
 def _renumbered(value: Any, by: int) -> Any:
-    """A node whose ids, and those of all that it is made of, are higher."""
+    """A node with all ids in its tree raised by a number."""
     if isinstance(value, tuple):
         return tuple(_renumbered(one, by) for one in value)
     if not isinstance(value, Node):
@@ -207,7 +207,7 @@ def _renumbered(value: Any, by: int) -> Any:
 
 
 def _places(text: str, root: Node, positions: Mapping[int, int]) -> dict[int, int]:
-    """The offsets of nodes: of an object, that of its brace."""
+    """The offset of each node; an object has the offset of its brace."""
     places = dict(positions)
     for node in walk(root):
         if isinstance(node, ObjectLiteral):

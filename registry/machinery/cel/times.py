@@ -1,4 +1,4 @@
-"""Times and durations in CEL: read as Go does, written as Go does, and their parts."""
+"""Times: CEL timestamps and durations: Go's text forms and their parts."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """A time of RFC 3339; None when it is none."""
+    """A timestamp in RFC 3339; None for other text."""
     match = _RFC3339.fullmatch(text)
     if match is None:
         return None
@@ -39,7 +39,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
 
 def parse_duration(text: str) -> Duration | None:
-    """A duration as Go writes it; None when it is none."""
+    """A duration as Go writes it; None for other text."""
     sign = -1 if text.startswith("-") else 1
     body = text[1:] if text[:1] in ("+", "-") else text
     if body == "0":
@@ -59,21 +59,21 @@ def parse_duration(text: str) -> Duration | None:
 
 
 def checked(moment: Timestamp) -> Timestamp:
-    """A time between the years 1 and 9999. Raises EvaluationError."""
+    """The timestamp, if it lies between the years 1 and 9999. Raises EvaluationError."""
     if not MIN_SECONDS <= moment.nanoseconds // SECOND <= MAX_SECONDS:
         raise EvaluationError("timestamp overflow")
     return moment
 
 
 def checked_duration(length: Duration) -> Duration:
-    """A duration that fits. Raises EvaluationError."""
+    """The duration, if it fits into 64 bits. Raises EvaluationError."""
     if abs(length.nanoseconds) > _MAX_DURATION:
         raise EvaluationError("duration overflow")
     return length
 
 
 def timestamp_text(moment: Timestamp) -> str:
-    """RFC 3339 with as many digits as it takes."""
+    """RFC 3339 with as many fraction digits as needed."""
     rest = moment.nanoseconds % SECOND
     text = _local(moment, timezone(timedelta(seconds=moment.offset))).strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
     return text + (f".{rest:09d}".rstrip("0") if rest else "") + _offset_text(moment.offset)
@@ -87,7 +87,7 @@ def _offset_text(seconds: int) -> str:
 
 
 def duration_text(length: Duration) -> str:
-    """Seconds."""
+    """The duration in seconds, such as `1.5s`."""
     sign = "-" if length.nanoseconds < 0 else ""
     seconds, rest = divmod(abs(length.nanoseconds), SECOND)
     return f"{sign}{seconds}" + (f".{rest:09d}".rstrip("0") if rest else "") + "s"
@@ -124,7 +124,7 @@ _LENGTHS = {"Hours": 3600 * SECOND, "Minutes": 60 * SECOND, "Seconds": SECOND, "
 
 
 def part_of_timestamp(name: str) -> Callable[..., int]:
-    """A part of a time in a zone, which is UTC if none is named."""
+    """A function that reads a part of a timestamp in a time zone, UTC by default."""
     if name == "Milliseconds":
         return lambda moment, _zone="": moment.nanoseconds % SECOND // 10**6
     part = PARTS[name]
@@ -132,7 +132,7 @@ def part_of_timestamp(name: str) -> Callable[..., int]:
 
 
 def part_of_duration(name: str) -> Callable[[Duration], int]:
-    """A whole duration in units."""
+    """A function that reads a duration in whole units."""
     unit = _LENGTHS[name]
 
     def measure(length: Duration) -> int:

@@ -1,6 +1,6 @@
-"""Types of expressions, and how they are written in messages and in declarations.
+"""Types: CEL types, their text in messages, and the signatures of functions.
 
-Pure. Must hold: a Type says everything of itself but the fields of an object, which an environment knows by its name.
+Pure. Must hold: a Type is complete except for the fields of an object. The environment knows these by the type's name.
 """
 
 import re
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class Kind(Enum):
-    """What sort of type it is."""
+    """The kinds of CEL types."""
 
     DYN = "dyn"
     ERROR = "!error!"
@@ -33,11 +33,11 @@ class Kind(Enum):
     PARAM = "param"
 
     __hash__ = object.__hash__
-    """There is one of each: what an Enum hashes, its name, takes longer."""
+    """Enum hashes the name of a member, which takes longer. Each member exists once, so identity suffices."""
 
 
 class Type(Struct, frozen=True):
-    """`name` is that of an object, of an opaque type or of a parameter, else the kind's."""
+    """`name` is the name of an object, opaque type or parameter, else the name of the kind."""
 
     kind: Kind
     name: str
@@ -50,7 +50,7 @@ class Type(Struct, frozen=True):
 
     @property
     def is_wild(self) -> bool:
-        """Whether it takes and gives everything."""
+        """Whether every type can be assigned to it and from it."""
         return self.kind is Kind.DYN or self.kind is Kind.ERROR
 
     @property
@@ -69,7 +69,7 @@ _DECLARED = {
 
 
 def declared(of: Type) -> str:
-    """A type as it is declared, which is not how the messages of the checker write it."""
+    """The text of a type in declarations, which differs from the text in the checker's messages."""
     name = _DECLARED.get(of.name, of.name)
     return f"{name}({', '.join(map(declared, of.params))})" if of.params else name
 
@@ -80,7 +80,7 @@ def _simple(kind: Kind) -> Type:
 
 DYN = _simple(Kind.DYN)
 ANY = Type(Kind.DYN, "any")
-"""What a message may hold: it is dynamic, but no list or map."""
+"""google.protobuf.Any: dynamic, but not usable as a list or map."""
 ERROR = _simple(Kind.ERROR)
 NULL = _simple(Kind.NULL)
 BOOL = _simple(Kind.BOOL)
@@ -109,7 +109,7 @@ def optional_of(value: Type) -> Type:
 
 
 def type_of(value: Type) -> Type:
-    """The type of a type's name in an expression."""
+    """The type of a type name in an expression."""
     return Type(Kind.TYPE, "type", (value,))
 
 
@@ -123,14 +123,14 @@ def opaque(name: str) -> Type:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a function."""
+    """One signature of a function."""
 
     id: str
     arguments: tuple[Type, ...]
     result: Type
     is_member: bool = False
     is_generic: bool = field(init=False)
-    """Whether it has parameters."""
+    """Whether it has type parameters."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_generic", any(map(_has_parameters, (self.result, *self.arguments))))
@@ -141,7 +141,7 @@ def _has_parameters(of: Type) -> bool:
 
 
 class Function(Struct, frozen=True):
-    """A function by its name."""
+    """A function with its overloads."""
 
     name: str
     overloads: tuple[Overload, ...]
@@ -155,7 +155,7 @@ _GLOBAL = re.compile(r"\((?P<arguments>.*)\) -> (?P<result>.+)")
 def overload(identity: str, signature: str, named: dict[str, Type] | None = None) -> Overload:
     """An overload from its signature: `(string, int) -> bool`, or `list(A).(A) -> int` for a member.
 
-    One capital letter is a parameter; other names are simple types or those of `named`.
+    A single capital letter is a type parameter. Other names are simple types or keys of `named`.
     """
     match = _GLOBAL.fullmatch(signature) or _MEMBER.fullmatch(signature)
     assert match, signature

@@ -1,6 +1,6 @@
-"""Unification: whether one type can stand where another is wanted, and what parameters come to mean on the way.
+"""Unification: decides whether a CEL type can be assigned to another, and binds type parameters.
 
-Must hold: a failed attempt leaves the bindings as they were; a parameter never comes to mean a type that contains it.
+Must hold: a failed attempt leaves the bindings unchanged. A parameter is not bound to a type that contains it.
 """
 
 from collections.abc import Sequence
@@ -12,23 +12,23 @@ _COMPOSED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
 
 
 class Bindings:
-    """What parameters mean."""
+    """The types bound to type parameters."""
 
     def __init__(self) -> None:
         self._bound: dict[Type, Type] = {}
         self._fresh = 0
 
     def fresh(self) -> Type:
-        """A parameter that nobody else has."""
+        """A new type parameter."""
         self._fresh += 1
         return Type(Kind.PARAM, f"_var{self._fresh}")
 
     def assigns(self, one: Type, other: Type) -> bool:
-        """Whether the first type can be used as the second."""
+        """Whether the first type can be assigned to the second."""
         return self.assigns_all([one], [other])
 
     def assigns_all(self, some: Sequence[Type], others: Sequence[Type]) -> bool:
-        """Whether all can, together."""
+        """Whether each type can be assigned to its counterpart, with the same bindings."""
         before = dict(self._bound)
         if self._all(some, others):
             return True
@@ -36,7 +36,7 @@ class Bindings:
         return False
 
     def resolved(self, of: Type, *, frees: bool = False) -> Type:
-        """A type with its parameters replaced by what they mean; by `dyn` with `frees` when they mean nothing."""
+        """A type with its parameters replaced by their bindings; with `frees`, unbound ones become `dyn`."""
         if of.kind is Kind.PARAM:
             if of in self._bound:
                 return self.resolved(self._bound[of], frees=frees)
@@ -46,7 +46,7 @@ class Bindings:
         return Type(of.kind, of.name, tuple(self.resolved(one, frees=frees) for one in of.params))
 
     def renamed(self, types: Sequence[Type]) -> list[Type]:
-        """The types of a declaration with fresh parameters in the place of its own."""
+        """The types of a declaration with new parameters instead of its own."""
         names: dict[str, Type] = {}
 
         def fresh(of: Type) -> Type:
@@ -79,7 +79,7 @@ class Bindings:
         return one.kind is Kind.TYPE or one == other
 
     def _binds(self, meaning: Type, parameter: Type) -> tuple[bool, bool]:
-        """Whether a parameter can mean a type, and whether it meant something before."""
+        """Whether a parameter can be bound to a type, and whether it was bound before."""
         if meaning == parameter:
             return True, True
         present = self._bound.get(parameter)
@@ -107,7 +107,7 @@ class Bindings:
 
 
 def most_general(one: Type, other: Type) -> Type:
-    """The one of two types which fit each other that takes more."""
+    """The more general of two assignable types."""
     return one if _is_as_general(one, other) else other
 
 

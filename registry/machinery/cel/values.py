@@ -1,7 +1,7 @@
-"""Values: what expressions compute with, beyond Python's own None, bool, int, float, str, bytes, list and dict.
+"""Values: the CEL values that Python lacks (uint, timestamp, duration, optional, opaque types) and CEL's equality.
 
-Pure. Must hold: values never change; two values are equal as CEL says (numbers by what they are worth, everything
-else only within its own sort).
+Pure. Must hold: values do not change. Numbers are equal when their values are equal; all other values must also have
+the same type.
 """
 
 import math
@@ -12,23 +12,23 @@ from msgspec import Struct
 
 MAX_INT, MIN_INT, MAX_UINT = 2**63 - 1, -(2**63), 2**64 - 1
 SECOND = 10**9
-"""Nanoseconds."""
+"""In nanoseconds."""
 
 
 class EvaluationError(Exception):
-    """A value could not be computed; an expression may do without it (`||`, `&&`)."""
+    """A value could not be computed. `||` and `&&` may still decide."""
 
 
 class CostExceeded(Exception):
-    """An evaluation was ended because it cost too much."""
+    """The evaluation exceeded its cost limit."""
 
 
 class UInt(int):
-    """A number without a sign."""
+    """An unsigned integer."""
 
 
 class Timestamp(Struct, frozen=True, eq=False):
-    """Nanoseconds since 1970 in UTC. The offset of its clock, in seconds, tells how it is shown, not when it is."""
+    """Nanoseconds since 1970 in UTC. The offset in seconds changes how it is printed, not its value."""
 
     nanoseconds: int
     offset: int = 0
@@ -53,13 +53,13 @@ class Timestamp(Struct, frozen=True, eq=False):
 
 
 class Duration(Struct, frozen=True, order=True):
-    """Nanoseconds."""
+    """A duration in nanoseconds."""
 
     nanoseconds: int
 
 
 class Optional(Struct, frozen=True):
-    """A value that may be missing."""
+    """CEL's optional value."""
 
     has_value: bool
     value: Any = None
@@ -75,18 +75,18 @@ class TypeName(Struct, frozen=True):
 
 
 class Opaque:
-    """Base of values with a type of their own: a quantity, an address, an authorizer. Equal as their class says.
+    """Base of values with a CEL type of their own: quantity, IP address, authorizer. Each class defines its equality.
 
-    type_name: that of its CEL type.
+    type_name: the name of the CEL type.
     """
 
     type_name = ""
 
 
 class UnorderedList(list[Any]):
-    """A list whose order does not count: equal when the same elements are in both (x-kubernetes-list-type: set, map).
+    """A list whose order does not count (x-kubernetes-list-type: set or map).
 
-    `key_of` identifies an element: that of another list replaces it when lists are added.
+    Two of them are equal when they have the same elements. `key_of` identifies an element when lists are added.
     """
 
     def __init__(self, elements: Sequence[Any], key_of: Callable[[Any], Any]) -> None:
@@ -94,7 +94,7 @@ class UnorderedList(list[Any]):
         self.key_of = key_of
 
     def added(self, others: Sequence[Any]) -> "UnorderedList":
-        """Both lists; an element of the other one takes the place of its like."""
+        """Both lists; an element of `others` replaces the element with the same key."""
         merged = {self.key_of(element): element for element in self}
         merged |= {self.key_of(element): element for element in others}
         return UnorderedList(list(merged.values()), self.key_of)
@@ -121,7 +121,7 @@ KINDS: Kinds = {
 
 
 def kind_of(value: Any) -> str:
-    """The name of a value's type."""
+    """The name of a value's CEL type."""
     found = KINDS.get(type(value))
     if found is not None:
         return found
@@ -133,7 +133,7 @@ _NUMBERS = frozenset({int, UInt, float})
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same."""
+    """Whether two values are equal in CEL."""
     kind, other_kind = type(one), type(other)
     if kind in _NUMBERS and other_kind in _NUMBERS:
         return bool(one == other)
@@ -166,21 +166,21 @@ def _take(elements: list[Any], wanted: Any) -> bool:
 
 
 def checked_int(value: int) -> int:
-    """A number that fits. Raises EvaluationError."""
+    """The number, if it fits into an int. Raises EvaluationError."""
     if not MIN_INT <= value <= MAX_INT:
         raise EvaluationError("integer overflow")
     return value
 
 
 def checked_uint(value: int) -> UInt:
-    """A number that fits. Raises EvaluationError."""
+    """The number, if it fits into a uint. Raises EvaluationError."""
     if not 0 <= value <= MAX_UINT:
         raise EvaluationError("unsigned integer overflow")
     return UInt(value)
 
 
 def size_of(value: Any) -> int:
-    """How big a value is to somebody who goes through it; 1 for what has no parts."""
+    """The size of a value for costs: characters, bytes or members; 1 for scalars."""
     if isinstance(value, (str, bytes, list, dict)):
         return len(value)
     if isinstance(value, Optional) and value.has_value:
@@ -190,5 +190,5 @@ def size_of(value: Any) -> int:
 
 
 def share(size: int, factor: float) -> int:
-    """A part of a size, rounded up."""
+    """A share of a size, rounded up."""
     return math.ceil(size * factor)

@@ -1,4 +1,7 @@
-"""The messages of cel.expr in which the parser hands over a tree: as far as they are read here, as a table."""
+"""Parser messages: the protobuf messages cel.expr in which Google's parser returns a tree.
+
+The table has the fields that syntax.py reads.
+"""
 
 from typing import Any
 
@@ -15,7 +18,7 @@ _TYPES = {
     "bytes": _Field.TYPE_BYTES,
 }
 
-# Message: fields as "name number type", `*` for repeated ones; those behind "oneof" exclude each other.
+# Message: fields as "name number type", with `*` for repeated fields. Fields behind "oneof" exclude each other.
 _MESSAGES = {
     "Envelope": "value 2 ParsedExpr",
     "ParsedExpr": "expr 2 Expr, source_info 3 SourceInfo",
@@ -70,7 +73,7 @@ def _add(message: descriptor_pb2.DescriptorProto, words: list[str]) -> None:
 
 
 def _mark_map(file: descriptor_pb2.FileDescriptorProto) -> None:
-    """`positions` is a map: its entries are nested in the message that has it."""
+    """`positions` is a map field: protobuf nests the message of its entries."""
     [info] = [message for message in file.message_type if message.name == "SourceInfo"]
     [entry] = [message for message in file.message_type if message.name == "Position"]
     nested = info.nested_type.add()

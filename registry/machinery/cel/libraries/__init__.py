@@ -1,4 +1,4 @@
-"""Kubernetes' functions for expressions, a library a file; BASE are those of every environment."""
+"""Libraries: Kubernetes' CEL functions, one library a file. BASE has the libraries of every environment."""
 
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.libraries import (

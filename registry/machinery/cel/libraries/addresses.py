@@ -1,4 +1,4 @@
-"""IP addresses and blocks of them (CIDR)."""
+"""Addresses: the CEL libraries ip() and cidr()."""
 
 import ipaddress
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
 class Address(Struct, Opaque, frozen=True):
-    """One address."""
+    """The CEL value of an IP address."""
 
     address: _Address
     type_name = IP.name
@@ -34,7 +34,7 @@ class Address(Struct, Opaque, frozen=True):
 
 
 class Block(Struct, Opaque, frozen=True):
-    """An address with the length of its prefix."""
+    """The CEL value of a CIDR block: an address with a prefix length."""
 
     interface: _Interface
     type_name = CIDR.name

@@ -1,7 +1,7 @@
-"""Authorization: expressions that ask what a user may do.
+"""Authorization: the CEL library `authorizer`, with which an expression checks the rights of a user.
 
-Asking takes time that an expression does not have. Must hold: a question whose answer is not at hand ends the
-evaluation with Undecided; who evaluates finds out the answer and begins again.
+CEL evaluation cannot await an authorizer. Must hold: a check without a known answer ends the evaluation with Undecided.
+The caller asks the authorizer and evaluates the expression again.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _SERVICE_ACCOUNTS = "system:serviceaccounts"
 
 
 class Undecided(Exception):
-    """A question that has not been answered yet."""
+    """A check whose answer is not known yet."""
 
     def __init__(self, question: "Question") -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Undecided(Exception):
 
 
 class Question(Struct, frozen=True):
-    """What an expression asks. Equal questions have equal answers within one request."""
+    """One authorization check. Equal questions have equal answers within one request."""
 
     attributes: Attributes
     field_selector: str = ""
@@ -43,20 +43,20 @@ class Question(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes it this question."""
+        """The identity of the question."""
         return (self.attributes.user.name, *self.attributes[1:10], self.field_selector, self.label_selector)
 
     def limited(self) -> Attributes:
-        """The question, as authorizers take it."""
+        """The attributes for the authorizer, with the selectors."""
         return self.attributes._replace(selectors=Selectors(self.field_selector, self.label_selector))
 
 
 Answers = Callable[[Question], Decision]
-"""The answer to a question. Raises Undecided when it is not known yet."""
+"""Returns the decision for a question. Raises Undecided when it is not known yet."""
 
 
 class Authorizer(Struct, Opaque, frozen=True, eq=False):
-    """A user, and who knows what users may do."""
+    """The CEL value `authorizer`: a user and the known decisions."""
 
     user: UserInfo
     answers: Answers
@@ -64,7 +64,7 @@ class Authorizer(Struct, Opaque, frozen=True, eq=False):
 
 
 class PathCheck(Struct, Opaque, frozen=True, eq=False):
-    """About to ask of a path."""
+    """A check of a URL path; the verb is missing."""
 
     authorizer: Authorizer
     path: str
@@ -72,7 +72,7 @@ class PathCheck(Struct, Opaque, frozen=True, eq=False):
 
 
 class GroupCheck(Struct, Opaque, frozen=True, eq=False):
-    """About to say which resource of a group."""
+    """A check in an API group; the resource is missing."""
 
     authorizer: Authorizer
     group: str
@@ -80,7 +80,7 @@ class GroupCheck(Struct, Opaque, frozen=True, eq=False):
 
 
 class ResourceCheck(Struct, Opaque, frozen=True, eq=False, kw_only=True):
-    """About to ask of a resource."""
+    """A check of a resource; the verb is missing."""
 
     authorizer: Authorizer
     group: str
@@ -94,7 +94,7 @@ class ResourceCheck(Struct, Opaque, frozen=True, eq=False, kw_only=True):
 
 
 class Answer(Struct, Opaque, frozen=True, eq=False):
-    """What was decided."""
+    """The CEL value of a decision."""
 
     decision: Decision
     type_name = DECISION.name

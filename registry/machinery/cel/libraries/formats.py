@@ -1,4 +1,4 @@
-"""Formats: named kinds of strings, and what is wrong with a string that should be of one."""
+"""Formats: the CEL library `format`: named string formats and the errors of a string."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -18,7 +18,7 @@ Complaints = Callable[[str], Sequence[str]]
 
 
 class Format(Struct, Opaque, frozen=True):
-    """A format. `regex_size` is what a check of it costs."""
+    """The CEL value of a named format. `regex_size` is the size of its pattern for the cost of a check."""
 
     name: str
     complaints: Complaints

@@ -1,6 +1,6 @@
-"""Formatting: `'%s: %d'.format([...])`, with English separators.
+"""Formatting: the CEL function `'%s: %d'.format([...])`, with English separators.
 
-Pure. Must hold: what stands inside of lists and maps is written as an expression would have it.
+Pure. Must hold: members of lists and maps are written as CEL literals.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ _SPECIAL = ("NaN", "Infinity", "-Infinity")
 
 
 def formatted(template: str, arguments: Sequence[Any]) -> str:
-    """The template with its clauses filled in. Raises EvaluationError."""
+    """The template with its clauses replaced. Raises EvaluationError."""
     parts: list[str] = []
     used = at = 0
     while at < len(template):
@@ -37,7 +37,7 @@ def formatted(template: str, arguments: Sequence[Any]) -> str:
 
 
 def _clause(template: str, at: int) -> tuple[int, str, int]:
-    """The precision, the verb and the place behind them."""
+    """The precision, the verb, and the index behind the clause."""
     precision = _PRECISION
     if template[at : at + 1] == ".":
         end = at + 1
@@ -64,11 +64,11 @@ def _refused(what: str, kinds: str, value: Any) -> EvaluationError:
     return EvaluationError(f"error during formatting: {demand}, was given {kind_of(value)}")
 
 
-# %s, and what stands inside of lists and maps
+# %s and the members of lists and maps
 
 
 def text(value: Any, _precision: int = 0) -> str:
-    """A value as %s has it."""
+    """A value as %s writes it."""
     match value:
         case None:
             return "null"

@@ -1,4 +1,4 @@
-"""JSON patches: what expressions that make them need."""
+"""JSON patches: the CEL function `jsonpatch.escapeKey`."""
 
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library

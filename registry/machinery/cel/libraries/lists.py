@@ -1,4 +1,4 @@
-"""Lists: order, sums, searching, flattening and sorting."""
+"""Lists: the CEL library for lists: order, sums, search, slices, flatten, sort."""
 
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key

@@ -1,4 +1,4 @@
-"""Quantities: amounts as Kubernetes writes them."""
+"""Quantities: the CEL library `quantity`, for Kubernetes amounts."""
 
 from fractions import Fraction
 from functools import total_ordering
@@ -17,7 +17,7 @@ QUANTITY = Type(Kind.OBJECT, "kubernetes.Quantity")
 
 @total_ordering
 class Amount(Struct, Opaque, frozen=True, eq=False):
-    """A quantity by what it is worth."""
+    """The CEL value of a quantity; compared by its numeric value."""
 
     worth: Fraction
     type_name = QUANTITY.name

@@ -1,4 +1,4 @@
-"""Regular expressions: what they find."""
+"""Regex: the CEL functions `find` and `findAll`."""
 
 from typing import Any
 

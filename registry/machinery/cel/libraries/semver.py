@@ -1,4 +1,4 @@
-"""Versions as Semantic Versioning 2.0.0 has them."""
+"""Semver: the CEL library `semver`, for Semantic Versioning 2.0.0."""
 
 import re
 from functools import total_ordering
@@ -23,7 +23,7 @@ _Key = tuple[tuple[int, int, int], bool, tuple[tuple[bool, int, str], ...]]
 
 @total_ordering
 class Version(Struct, Opaque, frozen=True, eq=False):
-    """A version; what stands behind a plus sign does not count."""
+    """The CEL value of a version. Build metadata behind `+` does not count."""
 
     numbers: tuple[int, int, int]
     before: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Sets: lists as sets."""
+"""Sets: the CEL library `sets`, for lists as sets."""
 
 from collections.abc import Sequence
 from typing import Any

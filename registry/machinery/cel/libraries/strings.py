@@ -1,4 +1,4 @@
-"""Strings: cutting, searching and joining them."""
+"""Strings: the CEL library for strings."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""URLs: reading them, and their parts."""
+"""URLs: the CEL library `url`."""
 
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
@@ -14,7 +14,7 @@ URL = Type(Kind.OBJECT, "kubernetes.URL")
 
 
 class Url(Struct, Opaque, frozen=True):
-    """An absolute URI, or an absolute path."""
+    """The CEL value of an absolute URI or an absolute path."""
 
     parts: SplitResult
     type_name = URL.name
