@@ -16,12 +16,12 @@ ONE = quantity.parse("1")
 
 
 def parsed(amounts: Mapping[str, str] | None) -> Amounts:
-    """The amounts of an object."""
+    """The amounts in an object, parsed."""
     return {name: quantity.parse(text) for name, text in (amounts or {}).items()}
 
 
 def count(number: int) -> Quantity:
-    """A number of things."""
+    """A count as an amount."""
     return Quantity(number, 0, Format.DECIMAL)
 
 
@@ -31,12 +31,12 @@ def plus(one: Quantity, other: Quantity) -> Quantity:
 
 
 def added(some: Amounts, more: Amounts) -> dict[str, Quantity]:
-    """Both together."""
+    """The sums of two sets of amounts."""
     return {**some, **{name: plus(some[name], amount) if name in some else amount for name, amount in more.items()}}
 
 
 def grown(new: Amounts, old: Amounts) -> dict[str, Quantity]:
-    """What the new amounts have beyond the old ones; what shrank is zero."""
+    """The increase from the old to the new amounts; 0 where an amount decreased."""
     growth = {}
     for name, amount in new.items():
         nanos = amount.nanos - (old[name].nanos if name in old else 0)
@@ -45,7 +45,7 @@ def grown(new: Amounts, old: Amounts) -> dict[str, Quantity]:
 
 
 def reduced(some: Amounts, less: Amounts) -> dict[str, Quantity]:
-    """What is left of some amounts, never less than nothing."""
+    """The rest of amounts after others are taken away, at least 0."""
     left = dict(some)
     for name, amount in less.items():
         if name in left:
@@ -55,10 +55,10 @@ def reduced(some: Amounts, less: Amounts) -> dict[str, Quantity]:
 
 
 def told(amounts: Amounts, names: Collection[str]) -> str:
-    """Some of the amounts, for people: `cpu=1,pods=2`."""
+    """Some of the amounts as messages show them: `cpu=1,pods=2`."""
     return ",".join(f"{name}={amounts[name]}" for name in sorted(names) if name in amounts)
 
 
 def texts(amounts: Amounts) -> dict[str, str]:
-    """As objects have them."""
+    """The amounts as text, for an object."""
     return {name: str(amounts[name]) for name in sorted(amounts)}

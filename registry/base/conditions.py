@@ -12,7 +12,7 @@ Condition = dict[str, Any]
 
 
 def find(status: Mapping[str, Any], kind: str) -> Condition | None:
-    """The condition of a type."""
+    """The condition of this type, if the status has one."""
     return next((one for one in status.get("conditions") or () if one.get("type") == kind), None)
 
 
@@ -21,12 +21,12 @@ def is_true(status: Mapping[str, Any], kind: str) -> bool:
 
 
 def is_false(status: Mapping[str, Any], kind: str) -> bool:
-    """Whether it is said to be false; what is not said is neither true nor false."""
+    """Whether the condition is there with status False; a missing or Unknown condition is neither true nor false."""
     return _says(status, kind, "False")
 
 
 def put(status: Object, condition: Mapping[str, Any], *, now: str) -> None:
-    """Add a condition, or put it in the place of the one of its type."""
+    """Add a condition, or replace the condition of the same type."""
     present = status["conditions"] = list(status.get("conditions") or ())
     old = find(status, condition["type"])
     if old is None:

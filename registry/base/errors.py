@@ -226,7 +226,7 @@ class ApplyConflict(StatusError):
 
 
 class Expired(StatusError):
-    """The resource version or continue token is too old. `continue_token` lets the client resume the list nevertheless."""
+    """The resource version or continue token is too old. `continue_token` lets the client resume the list anyway."""
 
     code = 410
     reason = "Expired"

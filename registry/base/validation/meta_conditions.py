@@ -1,4 +1,4 @@
-"""Conditions: validation of metav1.Condition. Pure."""
+"""Meta conditions: validation of metav1.Condition. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -23,7 +23,7 @@ def check_port_number(port: int) -> list[str]:
 
 
 def check_port_name(name: str) -> list[str]:
-    """The mistakes of a port name: at most 15 lower case letters, digits and single hyphens, with a letter among them."""
+    """The mistakes of a port name: at most 15 lower case letters, digits and single hyphens, and a letter."""
     checks = (
         (len(name.encode()) > _NAME_LIMIT, f"must be no more than {_NAME_LIMIT} characters"),
         (not _CHARACTERS.fullmatch(name), "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),

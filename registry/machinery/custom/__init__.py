@@ -1,1 +1,1 @@
-"""Custom."""
+"""Custom types: the types of custom resources, with the interface of built-in types."""

@@ -1,7 +1,7 @@
-"""Schemas of custom resources: compiles structural OpenAPI v3 schemas into the same nodes as Kubernetes' own types.
+"""Nodes: compiles the structural schemas of custom resources into the same nodes as built-in types.
 
-Must hold: any schema that is valid JSON compiles; what a structural schema may not say (a list without items, say) is
-any JSON. Value validation, CEL rules and the rest stay in `Node.schema`.
+Must hold: any schema that is valid JSON compiles. A part that is not structural, such as a list without items, accepts
+any JSON. Value validations and CEL rules stay in `SchemaNode.schema`.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,9 @@
-"""CustomType: the type of a custom resource in one version, with the duties of a type that Kubernetes brings.
+"""Custom type: CustomType, the type of a custom resource in one version, with the interface of built-in types.
 
-Decoding is that of an unstructured object: any JSON, whose metadata is decoded as Kubernetes' own type, pruned by a
-structural schema. Must hold: canonical objects have their keys sorted, because that is how they are printed; numbers
-without a fraction are integers; nothing is read from the schema before the first object comes.
+It decodes unstructured objects: any JSON, with metadata decoded as ObjectMeta, and pruned by the structural schema.
+
+Must hold: canonical objects have sorted keys, as kube-apiserver prints them. Numbers without fraction are integers. The
+schema is read at the first object.
 """
 
 import json
@@ -27,28 +28,28 @@ from aio_apiserver.registry.machinery.schema.validation.values import Plans
 _MANY = 500
 _INT64 = range(-(2**63), 2**63)
 _TOO_LARGE = 2**64
-"""From here on whole numbers need more bits than the store has for them."""
+"""Larger whole numbers do not fit into storage."""
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 class CustomType:
-    """One version of a custom resource. `read_schema` gives its schema, which may be none; `prunes` what is unknown."""
+    """A version of a custom resource. `read_schema` returns its schema or None. `prunes`: drops unknown fields."""
 
     def __init__(self, read_schema: Callable[[], Schema | None], types: Catalog, *, prunes: bool = True) -> None:
         self._read_schema = read_schema
         self._prunes = prunes
         self.metadata = MetadataType(types.type_of(_METADATA))
         self.plans: Plans = {}
-        """What validations have found out about the schema."""
+        """Compiled validations of the schema."""
 
     @cached_property
     def schema(self) -> Schema | None:
-        """The structural schema, with its defaults pruned."""
+        """The structural schema, with pruned defaults."""
         return self._read_schema()
 
     @cached_property
     def node(self) -> Node:
-        """The schema in the model that merging and applying understand."""
+        """The schema as nodes, for merge and apply."""
         return custom.compiled(self.schema or {})
 
     def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
@@ -59,7 +60,7 @@ class CustomType:
             raise DecodeError(TOO_DEEP) from None
 
     def restore(self, value: dict[str, Any]) -> dict[str, Any]:
-        """An object as it was stored, without its type: whatever the schema has become since, it fits."""
+        """Restore a stored object, without apiVersion and kind, for the present schema."""
         value["metadata"] = self.metadata.restore(value.get("metadata"))
         self._prune(value)
         self._drop_what_metadata_cannot_have(value)
@@ -67,7 +68,7 @@ class CustomType:
         return value
 
     def convert(self, value: Any) -> Decoded:
-        """What an apply has made: nothing in it is pruned, so that nulls are seen by whoever validates it."""
+        """Decode the result of an apply. Keeps unknown fields and nulls, which validation reports."""
         try:
             obj = _with_plain_numbers(value)
         except RecursionError:
@@ -77,24 +78,24 @@ class CustomType:
         return Decoded(obj)
 
     def coerce(self, value: dict[str, Any]) -> dict[str, Any]:
-        """A sound object of another version, without its type, as this version has it."""
+        """Prune a valid object of another version."""
         self._prune(value)
         return value
 
     def canonical(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """The object as it is printed: all keys sorted. A copy."""
+        """A copy with sorted keys, as the object is printed."""
         printed: dict[str, Any] = orjson.loads(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS))
         return printed
 
     def apply_defaults(self, obj: dict[str, Any]) -> None:
-        """Fill in, in place, what the schema says, of the metadata of resources within what metadata can have."""
+        """Apply the schema's defaults in place. Defaults in embedded metadata are pruned."""
         if self._has_defaults:
             defaulting.apply_defaults(obj, self.schema)
             self._drop_what_metadata_cannot_have(obj)
 
     @cached_property
     def is_heavy(self) -> bool:
-        """Whether a small object may be long work: where so many schemas are combined that all must be tried."""
+        """Whether small objects may need long validation, because the schema combines many schemas."""
         return combinations.count(self.schema) > _MANY
 
     @cached_property
@@ -103,7 +104,7 @@ class CustomType:
 
     @cached_property
     def has_rules(self) -> bool:
-        """Whether the schema states rules in CEL."""
+        """Whether the schema has CEL rules."""
         return rules.has_rules(self.schema)
 
     @cached_property
@@ -152,7 +153,7 @@ def _unknown(path: str) -> str:
 
 
 def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
-    """A copy in which a whole number is an integer, however it was written. Raises DecodeError for what is too deep."""
+    """A copy with integers for whole numbers. Raises DecodeError when it is nested too deeply."""
     if depth > places.MAX_DEPTH:
         raise DecodeError(TOO_DEEP)
     if isinstance(value, dict):
@@ -165,7 +166,7 @@ def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
 
 
 def _plain(value: float) -> int | float:
-    """A float without its fraction, if it has none: with the digits that tell it from others, as Go prints it."""
+    """A float without fraction as an integer, with the shortest digits, as Go prints it."""
     is_storable = -_TOO_LARGE / 2 <= value < _TOO_LARGE
     return int(Decimal(repr(value))) if is_storable and value.is_integer() else value
 
@@ -175,7 +176,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _duplicates(text: bytes) -> list[str]:
-    """The fields of a JSON text (which is known to parse) that are there more than once, in order."""
+    """The duplicate fields of a valid JSON text, in order."""
     found: dict[str, None] = {}
     _find_duplicates(json.loads(text, object_pairs_hook=_Pairs), "", found)
     return [f"duplicate field {quote(path)}" for path in found]

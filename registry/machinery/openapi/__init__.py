@@ -1,1 +1,4 @@
-"""OpenAPI: what kube-apiserver publishes of its resources, as version 2 and version 3 documents. Pure: no HTTP."""
+"""OpenAPI: the documents /openapi/v2 and /openapi/v3 for built-in and custom resources.
+
+Pure. It must not know HTTP.
+"""

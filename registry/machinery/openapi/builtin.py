@@ -1,4 +1,4 @@
-"""The sources of built-in group versions: what is served of each, and that it is."""
+"""Builtin: the OpenAPI sources of built-in group versions."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ class GroupVersion(Struct, frozen=True, eq=False):
         return self.group, self.version
 
     def routes(self) -> Sequence[Route]:
-        """Everything below the group version, itself included."""
+        """The routes of the group version and of its resources."""
         routes = [discovery_route(f"/{self.path}/", "getAPIResources", "get available resources", "APIResourceList")]
         for resource in self.resources:
             routes += routes_of(f"/{self.path}", self.group, resource)
@@ -46,7 +46,7 @@ class GroupVersion(Struct, frozen=True, eq=False):
 
 
 def discovery_route(path: str, operation: str, description: str, kind: str) -> Route:
-    """A route that tells of others."""
+    """A discovery route."""
     return Route(
         method="get",
         path=path,

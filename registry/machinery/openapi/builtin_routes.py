@@ -1,6 +1,7 @@
-"""The routes of a built-in resource, made from what it can do.
+"""Builtin routes: the OpenAPI routes of a built-in resource, from its verbs.
 
-Pure. Must hold: what a resource cannot do has no route; ids, descriptions and options are kube-apiserver's.
+Pure. Must hold: a verb that the resource does not support has no route. Ids, descriptions and options are
+kube-apiserver's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +36,9 @@ _ITEM_WORDS = f"{_LIST_WORDS}, filtered to a single item with the 'fieldSelector
 
 
 class Resource(Struct, frozen=True, kw_only=True):
-    """What is served at one path of a group version (`deployments`, `deployments/scale`).
+    """A resource at one path of a group version (`deployments`, `deployments/scale`).
 
-    kind: that of the resource in whose path it stands. object_kind, definition: what it takes and gives itself.
+    kind: the kind of the main resource. object_kind, definition: the type that this path reads and writes.
     """
 
     path: str
@@ -54,7 +55,7 @@ class Resource(Struct, frozen=True, kw_only=True):
 
 
 class _Place(Struct, frozen=True):
-    """A path at which a resource is: below which names, and what this adds to ids."""
+    """A path of a resource, its path parameters, and the words that it adds to operation ids."""
 
     path: str
     parameters: tuple[Parameter, ...]
@@ -63,7 +64,7 @@ class _Place(Struct, frozen=True):
 
 
 def routes_of(root: str, group: str, resource: Resource) -> list[Route]:
-    """Everything that can be asked below the root of a group version."""
+    """All routes of a resource below the root of a group version."""
     prefix = "namespaces/{namespace}/" if resource.is_namespaced else ""
     within = (parameters.NAMESPACE,) if resource.is_namespaced else ()
     scope = "Namespaced" if resource.is_namespaced else ""
@@ -87,7 +88,7 @@ class _Writer(Struct, frozen=True):
     reading: connections.Reading | None
 
     def routes(self, whole: _Place, item: _Place, everywhere: _Place | None) -> Iterator[Route]:
-        """The routes for each verb that the resource offers, where it offers them."""
+        """The routes of each verb, on the paths that support it."""
         on_whole = {"list": self._list, "create": self._create, "deletecollection": self._delete_collection}
         on_item = {"get": self._get, "update": self._update, "patch": self._patch, "delete": self._delete}
         verbs = self.resource.verbs
@@ -101,7 +102,7 @@ class _Writer(Struct, frozen=True):
             yield self._watch(item)
 
     def connected(self, item: _Place, connection: connections.Connection) -> Iterator[Route]:
-        """The routes of a subresource that is connected to."""
+        """The routes of a subresource that connects (exec, proxy)."""
         below = _Place(f"{item.path}/{{path}}", (*item.parameters, parameters.PATH), item.scope, "WithPath")
         for place in (item, below) if connection.has_path else (item,):
             yield from (self._connect(place, method, connection) for method in connection.methods)
@@ -270,7 +271,7 @@ class _Writer(Struct, frozen=True):
 
 
 def article(noun: str) -> str:
-    """A noun with its article: plurals have none."""
+    """A noun with its article; none for a plural."""
     if noun.endswith("s") and not noun.endswith("ss"):
         return noun
     return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"

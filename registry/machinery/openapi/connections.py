@@ -1,6 +1,6 @@
-"""Connections: the subresources that are no objects: what is connected to, and what is read as text.
+"""Connections: the subresources that connect to a backend (exec, attach, proxy) or return text (log).
 
-Facts by group and path. Must hold: only what is served is published, whatever stands here.
+A table by group and path. Must hold: a subresource is published if it is served, even when it stands here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _PROXIED = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
 class Connection(Struct, frozen=True):
-    """What a client is connected to: the kind of its options, the methods that connect, whether more path follows."""
+    """A connecting subresource: the kind of its options, its methods, and whether a path may follow."""
 
     kind: str
     methods: Sequence[str]
@@ -23,7 +23,7 @@ class Connection(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """What is read as it is: the kind of its options, and the types that come before those of objects."""
+    """A subresource that returns text: the kind of its options, and its media types beside those of objects."""
 
     options: str
     produces: Sequence[str]
@@ -42,5 +42,5 @@ READINGS: Mapping[tuple[str, str], Reading] = {("", "pods/log"): Reading("PodLog
 
 
 def named(places: Sequence[Parameter], connection: Connection) -> list[Parameter]:
-    """The parts of a path, of which the name is said to be that of the options."""
+    """The path parameters; `name` is described by the kind of the options."""
     return [parameters.name_of(connection.kind) if one.name == "name" else one for one in places]

@@ -1,7 +1,7 @@
-"""The routes of custom resources, and the definitions that their schemas become.
+"""Custom: the OpenAPI routes and definitions of custom resources.
 
-Pure. Whoever serves custom resources says with one CustomGroupVersion what a group version has; schemas are read when
-the document is written. Must hold: two group versions with the same key have the same document.
+Pure. The server passes one CustomGroupVersion for each group version; schemas are read when the document is written.
+Must hold: two group versions with equal keys have equal documents.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -31,9 +31,10 @@ _SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
 
 class CustomResource(Struct, frozen=True, kw_only=True):
-    """What clients have defined: one resource in one version.
+    """A custom resource in one version.
 
-    schema: reads its structural schema; None is any object. digest: changes with all that is published of it.
+    schema: reads its structural schema; None allows any object. digest: changes with everything that the document
+    shows.
     """
 
     plural: str
@@ -72,11 +73,11 @@ class CustomGroupVersion(Struct, frozen=True, eq=False):
         return None
 
     def routes(self) -> Sequence[Route]:
-        """Those of all resources."""
+        """The routes of all resources."""
         return [route for resource in self.resources for route in _Writer(self, resource).routes()]
 
     def schemas(self) -> OwnSchemas:
-        """The kinds and lists of all resources."""
+        """The definitions of all resources and lists."""
         found = [custom_schemas.of(self._shape(resource)) for resource in self.resources]
         return OwnSchemas(
             {name: schema for own in found for name, schema in own.version2.items()},
@@ -95,7 +96,7 @@ class CustomGroupVersion(Struct, frozen=True, eq=False):
 
 
 class _Action(Struct, frozen=True):
-    """What one method does: its verb, and the words of its id."""
+    """The words of one method: its verb and the beginning of its operation id."""
 
     method: str
     action: str
@@ -116,13 +117,13 @@ _TAKES_ARTICLE = (_CREATE, _DELETE)
 
 
 class _Writer(Struct, frozen=True):
-    """Writes the routes of one resource."""
+    """Writes the routes of one custom resource."""
 
     group_version: CustomGroupVersion
     resource: CustomResource
 
     def routes(self) -> Iterator[Route]:
-        """As kube-apiserver publishes them: watches are options of lists."""
+        """The routes in kube-apiserver's order; watch is an option of list."""
         base = f"/{self.group_version.path}/"
         sample, items = self._named(self.resource.kind), self._named(self.resource.list_kind)
         root = base + self.resource.plural

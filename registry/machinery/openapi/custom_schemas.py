@@ -1,7 +1,7 @@
-"""The definitions of custom resources: structural schemas as each version of OpenAPI shows them.
+"""Custom schemas: structural schemas as definitions in OpenAPI v2 and v3.
 
-Pure. Version 3 tells all of a schema; version 2 drops what its clients cannot cope with: alternatives, nullable values,
-the members of what keeps unknown fields, defaults. Must hold: the schema that comes in is not changed.
+Pure. Version 3 shows the whole schema. Version 2 drops what its clients do not support: alternatives, nullable values,
+defaults, and members of objects that preserve unknown fields. Must hold: the input schema is not changed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ Change = Callable[[dict[str, Any]], None]
 
 
 class Shape(Struct, frozen=True, kw_only=True):
-    """What a custom resource looks like."""
+    """The parts of a custom resource that its definitions show."""
 
     kind: GroupVersionKind
     list_kind: str
@@ -53,12 +53,12 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 
 def name_of(kind: GroupVersionKind) -> str:
-    """The name of a kind's definition: its group backwards, as packages are named."""
+    """The name of a kind's definition: the reversed group, version and kind."""
     return ".".join([*reversed(kind.group.split(".")), kind.version, kind.kind])
 
 
 def of(shape: Shape) -> OwnSchemas:
-    """The definitions of the kind and of its list, in both versions."""
+    """The definitions of the kind and its list, for both versions."""
     name = name_of(shape.kind)
     list_name = name_of(GroupVersionKind(shape.kind.group, shape.kind.version, shape.list_kind))
     return OwnSchemas(
@@ -83,7 +83,7 @@ def _object3(shape: Shape) -> Schema:
 
 
 def _native(schema: dict[str, Any], reference: "_Reference") -> dict[str, Any]:
-    """A schema with what all objects have."""
+    """A schema with apiVersion, kind and metadata."""
     properties = dict(schema.get("properties") or {})
     properties |= {
         "apiVersion": {"description": _API_VERSION, "type": "string"},
@@ -136,7 +136,7 @@ def _reference3(definition: str, description: str) -> dict[str, Any]:
 
 
 def _changed(schema: Schema, change: Change) -> dict[str, Any]:
-    """A copy of a schema in which a change was made to it and to the schemas of its members and elements."""
+    """A copy of a schema with a change applied to it and to all schemas below."""
     copy = dict(schema)
     change(copy)
     if isinstance(copy.get("properties"), Mapping):
@@ -148,7 +148,7 @@ def _changed(schema: Schema, change: Change) -> dict[str, Any]:
 
 
 def _unfold(schema: dict[str, Any]) -> None:
-    """Say in standard words what `x-kubernetes-int-or-string` means."""
+    """Express `x-kubernetes-int-or-string` in standard words."""
     if not schema.get(_INT_OR_STRING):
         return
     alternatives, whole = schema.get("anyOf"), schema.get("allOf") or []
@@ -160,7 +160,7 @@ def _unfold(schema: dict[str, Any]) -> None:
 
 
 def _reduce(schema: dict[str, Any]) -> None:
-    """Take out what clients of version 2 cannot cope with."""
+    """Remove what clients of version 2 do not support."""
     keeps_unknown = bool(schema.get(_UNKNOWN))
     if schema.get("nullable") or keeps_unknown:
         _drop(schema, "items", "properties")
@@ -200,7 +200,7 @@ def _embed3(schema: dict[str, Any]) -> None:
 
 
 def _embed(schema: dict[str, Any], reference: _Reference) -> None:
-    """Say what an embedded object has."""
+    """Add apiVersion, kind and metadata of an embedded resource."""
     if not schema.get(_EMBEDDED):
         return
     schema["properties"] = {

@@ -1,8 +1,10 @@
-"""Definitions: Kubernetes' own types as each version of OpenAPI shows them.
+"""Definitions: the definitions of built-in types in OpenAPI v2 and v3.
 
-What the published definitions leave out is added: which values a field may have, and in version 3 the defaults. Most
-defaults follow from the Go types: a struct is `{}`, and what is always there has its zero value; facts.json holds the
-others. Must hold: a definition is converted when it is first asked for, version 3's once.
+The definitions of kubernetes-validate lack the enums, and for version 3 the defaults. Most defaults follow from the Go
+types: a struct has `{}`, and a field that is not a pointer has its zero value. facts.json has the other defaults and
+the enums.
+
+Must hold: a definition is converted at its first use, for version 3 once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +24,7 @@ _VERSION3_ROOT = "#/components/schemas/"
 _KINDS = "x-kubernetes-group-version-kind"
 _CROSS_REGISTERED = (DELETE_OPTIONS, WATCH_EVENT)
 _OF_SERVERS = {"admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"}
-"""Groups whose kinds are not among those that every client of Kubernetes knows."""
+"""Groups whose kinds client-go does not register."""
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 _QUANTITY_WORDS = "Quantity is a fixed-point representation of a number, written as text or as a number."
@@ -32,7 +34,7 @@ _NO_DEFAULT = object()
 
 
 class Definitions:
-    """The definitions of one minor."""
+    """The definitions of one minor version."""
 
     def __init__(self, published: Mapping[str, Schema]) -> None:
         self._published = published
@@ -40,12 +42,13 @@ class Definitions:
         self._references: dict[str, frozenset[str]] = {}
 
     def version2(self, names: Iterable[str]) -> dict[str, Schema]:
-        """The named definitions and all that they refer to."""
+        """The named definitions and all to which they refer."""
         return {name: self._converted2(name) for name in self._closure(names)}
 
     def version3(self, names: Iterable[str], scope: tuple[str, str] | None) -> dict[str, Schema]:
-        """The same for version 3. Types that all groups share name, with a scope, only the kinds of its version, and
-        without one those that Kubernetes' clients know.
+        """The same for version 3. DeleteOptions and WatchEvent list the kinds to which they belong.
+
+        With a scope they list those of that group version; without, those that client-go registers.
         """
         found = {name: self._converted3(name) for name in self._closure(names)}
         for name in _CROSS_REGISTERED:
@@ -101,7 +104,7 @@ class Definitions:
         return schema
 
     def _property(self, owner: str, schema: Schema, field: str) -> Schema:
-        """A property with its default and those of its elements, references wrapped where they do not stand alone."""
+        """A property with its default and those of its elements. A reference with other members is wrapped."""
         one = _with_enum(schema["properties"][field], self._enums.get(owner, {}).get(field))
         default = self._defaults.get(owner, {}).get(field, _NO_DEFAULT)
         if default is _NO_DEFAULT:
@@ -134,13 +137,13 @@ class Definitions:
 
     @property
     def _defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Defaults that do not follow from the types, by definition and field; None is none."""
+        """Defaults that do not follow from the types, by definition and field; null means none."""
         defaults: Mapping[str, Mapping[str, Any]] = self._facts["defaults"]
         return defaults
 
     @cached_property
     def _enums(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """The values that a field, or its elements, can have."""
+        """The enum values of fields or of their elements."""
         found: dict[str, dict[str, list[str]]] = {}
         for enum in self._facts["enums"]:
             for definition, fields in enum["fields"].items():
@@ -164,7 +167,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _with_enum(schema: Schema, values: list[str] | None) -> Schema:
-    """The schema with the values that it allows: on the elements, if it has some."""
+    """The schema with its enum; on the elements if it is a list or map."""
     if values is None:
         return schema
     for elements in ("items", "additionalProperties"):
@@ -179,7 +182,7 @@ def _with_enum(schema: Schema, values: list[str] | None) -> Schema:
 
 
 def _rooted(schema: Schema, root: str) -> Schema:
-    """A property whose references begin at a document's root."""
+    """A property with references into the document."""
     if not any(name in schema for name in ("$ref", "items", "additionalProperties")):
         return schema
     definition = definitions.referenced(schema)
@@ -191,7 +194,7 @@ def _rooted(schema: Schema, root: str) -> Schema:
 
 
 def _wrapped(schema: Schema, default: Any) -> Schema:
-    """A version 3 property: a reference with anything beside it is the only part of an `allOf`."""
+    """A property in version 3: a reference with other members beside it stands in an `allOf`."""
     definition = definitions.referenced(schema)
     if not definition:
         return schema if default is None else {**schema, "default": default}

@@ -1,6 +1,6 @@
-"""Parameters: the options that a query can have, by what takes them, as kube-apiserver describes them.
+"""Parameters: the query parameters of each verb, with kube-apiserver's descriptions.
 
-The descriptions are part of the published documents: names of shared parameters are made from them.
+The names of shared parameters are hashes of these descriptions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ PRETTY = Parameter(
 
 
 def name_of(kind: str) -> Parameter:
-    """The name in the path."""
+    """The path parameter `name`."""
     return Parameter("name", "string", f"name of the {kind}", True)
 
 
 def options(taker: str, *, without: Sequence[str] = ()) -> tuple[Parameter, ...]:
-    """The options of a verb (`list`) or of what is connected to (`PodExecOptions`)."""
+    """The query parameters of a verb (`list`) or of a kind of options (`PodExecOptions`)."""
     return tuple(
         Parameter(name, kind, description) for name, (kind, description) in _all()[taker].items() if name not in without
     )

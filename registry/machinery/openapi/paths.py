@@ -1,4 +1,4 @@
-"""Paths: routes by path, and which of their parameters they all share. Pure; the same for both versions."""
+"""Paths: groups routes by path and finds the parameters that all methods of a path share. Pure; for both versions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from aio_apiserver.registry.machinery.openapi.routes import Parameter, Route
 
 Document = dict[str, Any]
 Operation = Callable[[Route, Sequence[Parameter]], Document]
-"""Writes an operation, from its route and those of its parameters that are its own."""
+"""Writes an operation from its route and the parameters that it does not share."""
 
 UNAUTHORIZED = {"description": "Unauthorized"}
 
@@ -16,7 +16,7 @@ UNAUTHORIZED = {"description": "Unauthorized"}
 def items(
     routes: Iterable[Route], operation: Operation, parameter: Callable[[Parameter], Document]
 ) -> dict[str, Document]:
-    """The path items of some routes, sorted."""
+    """The path items of routes, sorted."""
     by_path: dict[str, list[Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, []).append(route)
@@ -48,7 +48,7 @@ def _order(parameter: Parameter) -> tuple[str, bool]:
 
 
 def described(route: Route) -> tuple[str, list[str], Document]:
-    """The id, the tags and the extensions of an operation."""
+    """The id, tags and extensions of an operation."""
     operation_id, tags = operation_ids.of(route.operation, route.path)
     extensions: Document = {}
     if route.kind is not None:
@@ -63,7 +63,7 @@ def described(route: Route) -> tuple[str, list[str], Document]:
 
 
 def used(routes: Iterable[Route], own: Mapping[str, Any], root: str) -> set[str]:
-    """The definitions that routes and a source's own definitions name."""
+    """The definitions that routes and the definitions of a source refer to."""
     found = {route.body for route in routes}
     found |= {response.definition for route in routes for response in route.responses.values()}
     return found | {reference.removeprefix(root) for reference in _references(list(own.values()))}

@@ -1,4 +1,4 @@
-"""The sources that are no group version: /api, /apis, each group, and what clients find outside of the APIs."""
+"""Roots: the OpenAPI sources outside of group versions: /api, /apis, each group, /version, the token issuer."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _JSON = ("application/json",)
 
 
 class Root(Struct, frozen=True, eq=False):
-    """One path that is told of by itself."""
+    """A source with a single path."""
 
     path: str
     minor: str
@@ -37,19 +37,19 @@ class Root(Struct, frozen=True, eq=False):
 
 
 def legacy(minor: str) -> Root:
-    """The versions of the core group."""
+    """/api, which lists the versions of the core group."""
     return Root("api", minor, discovery_route("/api/", "getAPIVersions", "get available API versions", "APIVersions"))
 
 
 def groups(minor: str) -> Root:
-    """The other groups."""
+    """/apis, which lists the other groups."""
     return Root(
         "apis", minor, discovery_route("/apis/", "getAPIVersions", "get available API versions", "APIGroupList")
     )
 
 
 def group(name: str, minor: str) -> Root:
-    """The versions of a group."""
+    """A group, which lists its versions."""
     return Root(
         f"apis/{name}",
         minor,
@@ -72,7 +72,7 @@ def version(minor: str) -> Root:
 
 
 def issuer(minor: str) -> Sequence[Root]:
-    """What verifiers of service account tokens read."""
+    """The OIDC discovery documents of the service account issuer."""
     configuration = _issuer_route(
         "/.well-known/openid-configuration/",
         "getServiceAccountIssuerOpenIDConfiguration",

@@ -1,7 +1,7 @@
-"""Routes: what can be asked of a path, told without the words of either version of OpenAPI.
+"""Routes: the methods of a path, independent of the OpenAPI version.
 
-A source (built-in resources, custom ones, what is neither) lists its routes; swagger.py and version3.py write them.
-Types are named by their definitions. Must hold: a route says all that both versions say.
+A source (built-in, custom or root) lists its routes; swagger.py and version3.py write them. Types are named by their
+definitions. Must hold: a route contains what both versions show.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -22,7 +22,7 @@ WATCH_EVENT = f"{META}.WatchEvent"
 
 
 class Parameter(Struct, frozen=True):
-    """A part of the path, or an option of the query."""
+    """A path parameter or a query parameter."""
 
     name: str
     type: str
@@ -31,16 +31,16 @@ class Parameter(Struct, frozen=True):
 
 
 class Response(Struct, frozen=True):
-    """An answer; without a definition it is text."""
+    """A response; without a definition it is text."""
 
     description: str
     definition: str = ""
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """One method of one path. `kind` and `action` become the extensions by which clients find operations.
+    """One method of one path. Clients find operations by the extensions `kind` and `action`.
 
-    operation: the id without group and version. body: a definition; empty when nothing is read.
+    operation: the id without group and version. body: a definition; empty when the request has no body.
     """
 
     method: str
@@ -58,14 +58,14 @@ class Route(Struct, frozen=True, kw_only=True):
 
 
 class OwnSchemas(Struct, frozen=True):
-    """The definitions that a source brings itself, in the form of each version."""
+    """The definitions that a source adds, for each version."""
 
     version2: Mapping[str, Schema] = field(default_factory=dict)
     version3: Mapping[str, Schema] = field(default_factory=dict)
 
 
 class Head(Struct, frozen=True):
-    """What a version 3 document says of itself."""
+    """The `info` of a version 3 document."""
 
     title: str
     version: str
@@ -73,10 +73,10 @@ class Head(Struct, frozen=True):
 
 
 class Source(Protocol):
-    """What one version 3 document tells of. Asked when the document is written, never before.
+    """The source of one version 3 document. It is asked when the document is written.
 
-    path: below /openapi/v3. key: the same for the same document. scope: the group and version whose kinds WatchEvent
-    and DeleteOptions name; None names those of all.
+    path: below /openapi/v3. key: equal for equal documents. scope: the group version whose kinds WatchEvent and
+    DeleteOptions list; None lists those of client-go.
     """
 
     @property
@@ -97,7 +97,7 @@ class Source(Protocol):
 
 
 def answers(definition: str, *codes: int) -> Mapping[int, Response]:
-    """Responses of one type."""
+    """Responses with one definition."""
     return {code: Response(_WORDS[code], definition) for code in codes}
 
 

@@ -1,8 +1,8 @@
-"""Version 2: one document of everything that is served.
+"""Swagger: OpenAPI v2: one document for everything that the server offers.
 
-Must hold: sources share no path and no definition of their own; parameters that are the same in more than one operation
-are told once, under names made from what they say, which are kube-apiserver's; `name`, `dryRun` and `fieldValidation`
-stay where they are, as clients look there.
+Must hold: sources share neither a path nor a definition of their own. A parameter of several operations is defined
+once, and its name is kube-apiserver's hash of its content. `name`, `dryRun` and `fieldValidation` stay inline, because
+clients look there.
 """
 
 import base64
@@ -36,7 +36,7 @@ _HASH_BYTES = 6
 
 
 class _Part(Struct, frozen=True):
-    """What a source has in the document: written, but for the parameters; `used` are the definitions that it names."""
+    """The encoded part of one source, except parameters. `used`: the definitions to which it refers."""
 
     key: Hashable
     paths: Mapping[str, orjson.Fragment]
@@ -46,7 +46,7 @@ class _Part(Struct, frozen=True):
 
 
 class Swagger:
-    """Writes the document, again and again; what it says of a source is written when that is new or has changed."""
+    """Writes the document. The part of a source is written again when its key has changed."""
 
     def __init__(self, *, title: str, version: str) -> None:
         self._info = {"title": title, "version": version}
@@ -54,7 +54,7 @@ class Swagger:
         self._common: tuple[frozenset[str], Mapping[str, orjson.Fragment]] = (frozenset(), {})
 
     def document(self, sources: Sequence[Source], types: Callable[[], Definitions]) -> Document:
-        """The document of some sources, with written parts: it is there to be dumped. `types` are Kubernetes' own."""
+        """The document of the sources, with encoded parts, for orjson.dumps. `types`: the built-in definitions."""
         parts = [self._part(source) for source in sources]
         self._parts = {source.path: part for source, part in zip(sources, parts, strict=True)}
         schemas = {**self._of_types(parts, types), **_together(part.schemas for part in parts)}
@@ -73,7 +73,7 @@ class Swagger:
         return known if known is not None and known.key == source.key else _written(source)
 
     def _of_types(self, parts: Iterable[_Part], types: Callable[[], Definitions]) -> Mapping[str, orjson.Fragment]:
-        """The definitions of Kubernetes' own types that are used."""
+        """The built-in definitions that the sources use."""
         used = frozenset(name for part in parts for name in part.used)
         if self._common[0] != used:
             self._common = used, _fragments(types().version2(used))
@@ -102,14 +102,14 @@ def _sorted(values: Mapping[str, T]) -> dict[str, T]:
 
 
 class _SharedParameters:
-    """Writes parameters as references to one definition each."""
+    """Writes shared parameters as references to one definition."""
 
     def __init__(self) -> None:
         self.found: dict[str, Document] = {}
         self._names: dict[Parameter | tuple[str, bool], Document] = {}
 
     def operation(self, route: Route, own: Sequence[Parameter]) -> Document:
-        """An operation; its body is a parameter too."""
+        """An operation; its body is a parameter."""
         operation_id, tags, extensions = paths.described(route)
         parameters = self._own(route, own)
         operation: Document = {"description": route.description}
@@ -127,7 +127,7 @@ class _SharedParameters:
         return {**operation, "responses": {**responses, "401": paths.UNAUTHORIZED}, **extensions}
 
     def parameter(self, parameter: Parameter) -> Document:
-        """A parameter, or the reference to where it is told."""
+        """A parameter, or the reference to its definition."""
         known = self._names.get(parameter)
         if known is None:
             known = self._names[parameter] = self._shared(_parameter(parameter))
@@ -160,7 +160,7 @@ class _SharedParameters:
 
 
 def _parameter(parameter: Parameter) -> Document:
-    """The order of keys counts: names of shared parameters are made from it."""
+    """The order of the keys matters, since the hash is computed from it."""
     written: Document = {
         "uniqueItems": True,
         "type": parameter.type,
@@ -177,7 +177,7 @@ def _response(response: Response) -> Document:
 
 
 def _hash(text: bytes) -> str:
-    """The first bytes of FNV-1 in 64 bits."""
+    """The first six bytes of 64-bit FNV-1, in base64."""
     value = _FNV_BASIS
     for byte in text:
         value = value * _FNV_PRIME & _FNV_MASK ^ byte

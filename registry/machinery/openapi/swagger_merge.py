@@ -1,7 +1,7 @@
-"""Merging: a document of version 2 that another server has written, taken into this server's.
+"""Swagger merge: merges the OpenAPI v2 document of an aggregated server into ours.
 
-Pure. Must hold: what this server says stays as it is; definitions that only share their name get another one; those
-that nothing refers to stay away.
+Pure. Must hold: our own parts do not change. A different definition with the same name gets a new name. Definitions
+without reference are left out.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery.openapi.swagger import ROOT
 
 
 def merged(document: Document, remote: Mapping[str, Any]) -> Document:
-    """This server's document with the paths of another one, and the definitions that these need."""
+    """Our document with the paths of the other one and the definitions that they need."""
     present, offered = document["definitions"], remote["definitions"]
     names = _names(present, offered, _used(remote["paths"], offered))
     added = {new: _renamed(offered[old], names) for old, new in names.items()}
@@ -26,7 +26,7 @@ def merged(document: Document, remote: Mapping[str, Any]) -> Document:
 
 
 def _used(paths: Any, offered: Mapping[str, Any]) -> set[str]:
-    """The definitions that paths refer to, and those that these refer to."""
+    """The definitions to which the paths refer, directly or indirectly."""
     used: set[str] = set()
     pending = [paths]
     while pending:
@@ -53,7 +53,7 @@ def _references(part: Any) -> set[str]:
 
 
 def _names(present: Mapping[str, Any], offered: Mapping[str, Any], used: set[str]) -> Mapping[str, str]:
-    """What used definitions are called in the merged document."""
+    """The names of the used definitions in the merged document."""
     names = {}
     for name in sorted(used):
         new, number = name, 1

@@ -1,4 +1,4 @@
-"""Version 3: one document for each source, with the definitions that it needs. Pure."""
+"""Version3: OpenAPI v3: one document a source, with the definitions that it needs. Pure."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,1 +1,4 @@
-"""Patches: from an object and what a client says of it to the new object. Pure; no HTTP, no storage."""
+"""Patch: the patch types of Kubernetes: JSON Patch, JSON merge patch, strategic merge patch and server-side apply.
+
+Pure. It must not know HTTP or storage.
+"""

@@ -1,6 +1,7 @@
-"""What strict decoding has against the text of a patch: wrong types, repeated fields, fields that mean nothing.
+"""Body errors: mistakes in the body of a patch: wrong types, duplicate fields, unknown fields.
 
-Told in the words and the order of Go's decoder. Pure. Must hold: a text without repeated fields is not read again.
+Messages and their order are those of Go's strict decoder. Pure. Must hold: a text without duplicate fields is not
+parsed again.
 """
 
 import json
@@ -26,14 +27,14 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def object_mismatch(value: Any) -> str:
-    """Why a value is no merge patch; empty when it is one, or null."""
+    """Why a value is no merge patch; empty for an object or null."""
     if value is None or isinstance(value, dict):
         return ""
     return f"json: cannot unmarshal {json_type(value)} into Go value of type map[string]interface {{}}"
 
 
 def operations_mismatch(value: Any, *, is_strict: bool) -> str:
-    """Why a value is no JSON Patch; empty when it is one, or null. Only a strict decoder looks into operations."""
+    """Why a value is no JSON Patch; empty for a list or null. The strict decoder also checks the operations."""
     whole, element = (_GO_OPERATIONS, _GO_OPERATION) if is_strict else (_GO_PATCH, _GO_PATCH_OPERATION)
     if value is None:
         return ""
@@ -55,12 +56,12 @@ def _operation_mismatch(operation: dict[str, Any]) -> str:
 
 
 def object_errors(text: bytes, value: Any) -> list[str]:
-    """The strict errors of a merge patch, parsed from the text."""
+    """The strict errors of a merge patch."""
     return _first(_repeated(_pairs(text), "")) if strict.may_have_duplicates(text, value) else []
 
 
 def operations_errors(text: bytes, value: Any) -> list[str]:
-    """The strict errors of a JSON Patch, parsed from the text."""
+    """The strict errors of a JSON Patch."""
     is_plain = all(operation is None or operation.keys() <= _OPERATION_FIELDS for operation in value or ())
     if is_plain and not strict.may_have_duplicates(text, value):
         return []
@@ -82,7 +83,7 @@ def _operation_errors(operation: list[tuple[str, Any]], where: str) -> Iterator[
 
 
 def _repeated(value: Any, where: str) -> Iterator[str]:
-    """The repeated fields of any JSON."""
+    """The duplicate fields of a value, also in its members."""
     if isinstance(value, _Pairs):
         seen = set()
         for name, item in value:

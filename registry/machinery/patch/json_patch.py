@@ -1,12 +1,12 @@
-"""JSON Patch (RFC 6902) as kube-apiserver carries it out, which is more lenient than the standard.
+"""JSON patch: RFC 6902 as kube-apiserver carries it out, which is more lenient than the RFC.
 
-`replace` of a missing member adds it, a missing value is null, a missing member passes a `test` against null, indexes
-may count from the end, and what stands before the first slash of a path is not looked at.
+`replace` adds a missing member. A missing value is null, and a missing member equals null in `test`. Indexes may count
+from the end. Text before the first slash of a path is ignored.
 
-Pure. Must hold: the document is used up, and so are the operations; an operation that does not apply undoes all, as
-an Unprocessable whose Status does not say why; copies cannot make a small patch into a large document, nor long paths
-and lists a small one into long work; objects on the way of an operation come out with their members sorted, because
-what is wrong with them is told in that order.
+Pure. The document and the operations are changed in place. Must hold: when one operation fails, the whole patch fails
+with Unprocessable, whose Status gives no reason. Copies, long paths and long lists have limits, so that a small patch
+causes neither a large document nor long work. Objects on the path of an operation get sorted members, because
+kube-apiserver reports their errors in that order.
 """
 
 import re
@@ -20,11 +20,11 @@ from aio_apiserver.registry.machinery.patch import texts
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED_BYTES = 3 * 1024 * 1024
-"""What all copies of a patch may add."""
+"""The limit for the copies of one patch."""
 _MAX_EFFORT = 20_000_000
-"""Elements of lists that all operations of a patch may shift: what takes a tenth of a second."""
+"""List elements that one patch may shift; about a tenth of a second."""
 _EFFORT_OF_STEP = 100
-"""How many elements are shifted in the time of one step of a path."""
+"""The cost of one path step, in shifted elements."""
 
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _MISSING = object()
@@ -34,7 +34,7 @@ Container = dict[str, Any] | list[Any]
 
 
 def applied(document: dict[str, Any], operations: Sequence[Operation | None]) -> Any:
-    """The document after the operations, in order. Raises Unprocessable, RequestEntityTooLarge."""
+    """The document after all operations. Raises Unprocessable and RequestEntityTooLarge."""
     if len(operations) > MAX_OPERATIONS:
         raise RequestEntityTooLarge(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
@@ -46,7 +46,7 @@ def applied(document: dict[str, Any], operations: Sequence[Operation | None]) ->
 
 
 class Inapplicable(Unprocessable):
-    """A patch that does not apply, and `why`: clients are not told, but those who look after webhooks and policies."""
+    """The patch does not apply. `why` is for errors about webhooks and policies; clients do not see it."""
 
     def __init__(self, why: str) -> None:
         super().__init__()
@@ -54,19 +54,19 @@ class Inapplicable(Unprocessable):
 
 
 class TestFailed(Inapplicable):
-    """A test of a patch has found another value."""
+    """A `test` operation found another value."""
 
 
 class _NoPlace(Exception):
-    """A path that leads nowhere."""
+    """The path leads nowhere."""
 
 
 class _NoValue(Exception):
-    """A place that is not there."""
+    """The member or element does not exist."""
 
 
 class _Work:
-    """A document while it is being patched. `_visited`: the objects on the way of the operations, by identity."""
+    """A document during patching. `_visited`: the objects on the paths of operations, by identity."""
 
     def __init__(self, document: Container) -> None:
         self._document = document
@@ -135,7 +135,7 @@ class _Work:
             raise TestFailed(f"testing value {path} failed: test failed")
 
     def _place(self, path: str) -> tuple[Container, str]:
-        """The container that a path leads into, and the last step."""
+        """The container to which a path leads, and the last step."""
         _, *steps = path.split("/")
         if not steps:
             raise _NoPlace(f'path: "{path}"')
@@ -161,7 +161,7 @@ class _Work:
                 container.pairs = None
 
     def _sort_within(self, value: Any) -> None:
-        """Sort the members of what operations were on the way to; it is nowhere else than under its like."""
+        """Sort the members of visited objects. A visited object lies in other visited objects."""
         if isinstance(value, list):
             for item in value:
                 self._sort_within(item)
@@ -207,7 +207,7 @@ def _unescaped(step: str) -> str:
 
 
 def _index(key: str, length: int) -> int:
-    """The place of an element that is there."""
+    """The index of an existing element."""
     index = int(key) if _INDEX.fullmatch(key) else length
     if not -length <= index < length:
         raise _NoValue(f"Unable to access invalid index: {key}: invalid index referenced")
@@ -215,7 +215,7 @@ def _index(key: str, length: int) -> int:
 
 
 def _found(container: Container, key: str) -> Any:
-    """The value; null for whatever is not there."""
+    """The value; null for a missing member or element."""
     try:
         return _get(container, key)
     except _NoValue:
@@ -223,7 +223,7 @@ def _found(container: Container, key: str) -> Any:
 
 
 def _get(container: Container, key: str) -> Any:
-    """The value; null for a member that is not there."""
+    """The value; null for a missing member."""
     if isinstance(container, dict):
         return container.get(key)
     return container[_index(key, len(container))]
@@ -239,7 +239,7 @@ def _add(container: Container, key: str, value: Any) -> None:
 
 
 def _take(container: Container, key: str) -> Any:
-    """Remove and return what must be there."""
+    """Remove and return an existing value."""
     if isinstance(container, dict):
         value = container.pop(key, _MISSING)
         if value is _MISSING:
@@ -249,7 +249,7 @@ def _take(container: Container, key: str) -> Any:
 
 
 def _are_equal(one: Any, other: Any) -> bool:
-    """As JSON: neither 1 and 1.0 nor 1 and true are the same. No dearer than the smaller of the two is large."""
+    """JSON equality: 1, 1.0 and true differ. The cost is bounded by the smaller value."""
     if isinstance(one, float) and isinstance(other, float):
         return one == other
     if isinstance(one, dict) and isinstance(other, dict):

@@ -1,8 +1,8 @@
-"""JSON merge patch (RFC 7386): members are set, merged where both sides are objects, and removed by null.
+"""Merge patch: JSON merge patch (RFC 7386): sets members, merges objects, and null removes a member.
 
-Pure. Must hold: the present document is used up and so is the patch; objects that the merge has looked into come out
-with their members sorted, because kube-apiserver tells what is wrong with them in that order; a list that replaces
-another value keeps its nulls, one that is new keeps them too, but its objects lose theirs.
+Pure. The document and the patch are changed in place. Must hold: merged objects have sorted members, because
+kube-apiserver reports errors in that order. A list that replaces a value keeps its nulls. A list for a new member keeps
+them too, but objects in it lose theirs.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ def _merged(present: Any, value: Any) -> Any:
 
 
 def without_nulls(value: Any) -> Any:
-    """A new value: nulls mean nothing in its objects."""
+    """A copy without the null members of objects."""
     if isinstance(value, dict):
         return {name: without_nulls(value[name]) for name in sorted(value) if value[name] is not None}
     return [without_nulls(item) for item in value] if isinstance(value, list) else value

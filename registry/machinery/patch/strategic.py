@@ -1,10 +1,10 @@
-"""Strategic merge patch: a merge that knows the type, and directives for what a merge cannot say.
+"""Strategic: strategic merge patch, which knows the type and has directives.
 
-`$patch` replaces or deletes an object or an element, `$retainKeys` names the members that may stay,
-`$setElementOrder/<list>` puts a list in order, `$deleteFromPrimitiveList/<list>` takes scalars out of it.
+`$patch` replaces or deletes an object or element. `$retainKeys` lists the members that stay. `$setElementOrder/<list>`
+orders a list. `$deleteFromPrimitiveList/<list>` removes scalars.
 
-Pure. Must hold: the object is used up, and so is the patch: what it still holds afterwards is what errors show. The
-order of the directives (`$patch`, `$retainKeys`, element orders, then the members) is kube-apiserver's.
+Pure. The object and the patch are changed in place; errors print what is left of the patch. Must hold: the directives
+run in kube-apiserver's order: `$patch`, `$retainKeys`, element orders, then the members.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ _DELETE_FROM = "$deleteFromPrimitiveList"
 
 
 def merged(original: Map, patch: Map, node: Node) -> Map:
-    """The object of a type after the patch. Raises BadRequest, Unprocessable and bare StatusErrors."""
+    """The object of a type after the patch. Raises BadRequest, Unprocessable and StatusError."""
     if DIRECTIVE in patch:
         return _directed(patch)
     _retain_keys(original, patch)
@@ -60,7 +60,7 @@ def _retain_keys(original: Map, patch: Map) -> None:
 
 
 def _set_element_order(original: Map, patch: Map, node: Node, directive: str) -> None:
-    """Merge the list of the directive, put it in order, and take both out of the patch."""
+    """Merge and order the list of the directive, and remove both from the patch."""
     order = _as_list(patch.pop(directive))
     name = _listed(directive, _ELEMENT_ORDER, "setElementOrder list")
     present = _as_list(original[name]) if name in original else None
@@ -83,7 +83,7 @@ def _set_element_order(original: Map, patch: Map, node: Node, directive: str) ->
 
 
 def _listed(directive: str, prefix: str, what: str) -> str:
-    """The list that a directive is about."""
+    """The list that a directive names."""
     found, slash, name = directive.partition("/")
     if found != prefix or not slash:
         raise BadRequest(f"invalid patch format of {what}")
@@ -128,7 +128,7 @@ def _merged_list(original: list[Any], patch: list[Any], rule: strategic_rules.Ru
 
 
 def _discard_nulls(value: Any) -> None:
-    """Take null members out, in place."""
+    """Remove null members in place."""
     if isinstance(value, dict):
         for name in [name for name, item in value.items() if item is None]:
             del value[name]
@@ -140,7 +140,7 @@ def _discard_nulls(value: Any) -> None:
 
 
 def _without_directives(value: Any) -> Any:
-    """A new value without the objects that only say what to do with an old one."""
+    """A copy without objects that are directives."""
     if isinstance(value, dict):
         return {name: _without_directives(item) for name, item in value.items() if not _is_directive(item)}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What strategic merge patches fail with, in the words of Go's types. Pure."""
+"""Strategic errors: the failures of strategic merge patches, in the words of Go's types. Pure."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 
 
 def bad_type(wanted: type, value: Any) -> StatusError:
-    """A value that is neither what a directive nor what a list's elements have to be."""
+    """A directive or list element has the wrong type."""
     return StatusError(f"expected a {_GO_TYPES[wanted]}, but received a {_go_type(value)}")
 
 
@@ -28,7 +28,7 @@ def mixed_elements(*lists: list[Any]) -> StatusError:
 
 
 def other_order(patch: list[Any], order: list[Any]) -> StatusError:
-    """The elements of a patch in another order than the one that the patch asks for."""
+    """The patch lists elements in another order than its $setElementOrder."""
     return StatusError(
         f"The order in patch list:\n{text.value_text(patch)}\n"
         f" doesn't match $setElementOrder list:\n{text.value_text(order)}\n"
@@ -40,7 +40,7 @@ def _go_type(value: Any) -> str:
 
 
 def _string_text(value: Any) -> str:
-    """%s of decoded JSON: what is no string says so."""
+    """%s of decoded JSON, which marks values that are no strings."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):

@@ -1,7 +1,8 @@
-"""Lists of strategic merge patches: elements merged by their key, deleted, replaced, and put in order.
+"""Strategic lists: lists in strategic merge patches: elements are merged by their key, deleted, replaced and ordered.
 
-Pure. Must hold: what a patch names comes in the order of the patch, the rest in the order that it had; where the two
-say nothing of each other, what the patch names comes first. Time grows with the length of the lists, not its square.
+Pure. Must hold: elements of the patch are in the order of the patch, all others in their previous order. Where the two
+orders say nothing of each other, elements of the patch come first. The time grows linearly with the lengths, but for
+sorting.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,7 +40,7 @@ def merged(original: list[Any], patch: list[Any], rule: Rule, *, merge_maps: Mer
 
 
 def without(original: list[Any], deleted: list[Any]) -> list[Any]:
-    """The scalars that are left."""
+    """The list without the deleted scalars."""
     if not original and not deleted:
         return original
     if element_type(original, deleted) is dict:
@@ -49,7 +50,7 @@ def without(original: list[Any], deleted: list[Any]) -> list[Any]:
 
 
 def element_type(*lists: list[Any]) -> type:
-    """The one type that all elements have. Raises StatusError, Unprocessable."""
+    """The type of all elements. Raises StatusError and Unprocessable."""
     types = {type(value) for values in lists for value in values}
     if not types:
         raise StatusError("no elements in any of the given slices")
@@ -61,7 +62,7 @@ def element_type(*lists: list[Any]) -> type:
 
 
 def in_order(values: list[Any], first: list[Any], rest: list[Any], merge_key: str) -> list[Any]:
-    """The values in two orders made one: those that `first` names in its order, the others in the order of `rest`."""
+    """The values in a combined order: those in `first` in its order, the others in the order of `rest`."""
     named, given = _places(first, merge_key), _places(rest, merge_key)
     ids = [(element_identity(value, merge_key), value) for value in values]
     leading = sorted((pair for pair in ids if pair[0] in named), key=lambda pair: named[pair[0]])
@@ -87,7 +88,7 @@ def _zipped(
 
 
 def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
-    """The elements of a patch must be among those of the order that it asks for, and in that order."""
+    """Require that the elements of a patch are in the order of $setElementOrder."""
     if not patch or not order:
         return
     wanted = iter(order)
@@ -100,7 +101,7 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def check_named(elements: list[Any], order: list[Any], merge_key: str) -> None:
-    """Whoever looks for an element in an order reads it up to the element: there must be nothing but objects."""
+    """Require objects in the order, up to the last element that kube-apiserver looks for."""
     odd = next((place for place, one in enumerate(order) if not isinstance(one, dict)), None)
     if odd is None:
         return
@@ -111,7 +112,7 @@ def check_named(elements: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def check_keys(elements: Iterable[Any], merge_key: str) -> None:
-    """Objects cannot be put in order but by a key that all of them have."""
+    """Require that all elements are objects with the merge key."""
     for element in elements:
         if not isinstance(element, dict):
             raise strategic_errors.bad_type(dict, element)
@@ -120,12 +121,12 @@ def check_keys(elements: Iterable[Any], merge_key: str) -> None:
 
 
 def identity(value: Any) -> Identity:
-    """What makes a value the same as another, numbers of other types excepted."""
+    """The identity of a JSON value; numbers of different types differ."""
     return type(value), orjson.dumps(value) if isinstance(value, dict | list) else value
 
 
 def element_identity(element: Any, merge_key: str) -> Identity:
-    """What names an element: its merge key, or itself where there is none."""
+    """The identity of an element: its merge key, or its value when the list has no merge key."""
     if not merge_key:
         return identity(element)
     if not isinstance(element, dict):
@@ -153,7 +154,7 @@ def _is_directive(element: Any) -> bool:
 
 
 def _directed(original: list[Map], patch: list[Map], merge_key: str) -> tuple[list[Map], list[Map]]:
-    """Both lists after the elements of the patch that are directives."""
+    """Both lists after the directives among the elements of the patch."""
     plain = [element for element in patch if DIRECTIVE not in element]
     deleted = set()
     is_replaced = False

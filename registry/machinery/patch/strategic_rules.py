@@ -1,7 +1,7 @@
-"""How a type wants its members merged: strategies and merge keys, found in the schema by the name of a member.
+"""Strategic rules: the patch strategy and merge key of a member, from the schema.
 
-Pure. Must hold: what the schema does not know is an error with Go's words, because it means that the patch takes a
-value for what it is not.
+Pure. Must hold: a member that the schema does not have raises an error with Go's words, because the patch takes the
+value for another type.
 """
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ _RETAIN_KEYS = "retainKeys"
 
 
 class Rule(Struct, frozen=True):
-    """How one member is merged. `node` is the type of the object, or that of the list's elements."""
+    """The merge of one member. `node`: the type of the object, or of the list's elements."""
 
     node: Node
     strategy: str
@@ -31,13 +31,13 @@ class Rule(Struct, frozen=True):
 
 
 def of_object(owner: Node, name: str) -> Rule:
-    """The rule of a member that is an object. Raises StatusError."""
+    """The rule of an object member. Raises StatusError."""
     member = _member(owner, name)
     return _rule(member.node, member)
 
 
 def of_list(owner: Node, name: str) -> Rule:
-    """The rule of a member that is a list. Raises StatusError."""
+    """The rule of a list member. Raises StatusError."""
     member = _member(owner, name)
     if member.node.items is not None and member.node.kind is Kind.LIST:
         return _rule(member.node.items, member)

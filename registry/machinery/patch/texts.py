@@ -1,6 +1,6 @@
-"""JSON text of what patches make: as it is decoded, but for what knows how it was written. Pure.
+"""Texts: JSON values that remember their original text: numbers, and objects with duplicate members. Pure.
 
-Numbers know it, and so do objects in which a patch says a member twice: whoever decodes the result has to see that.
+The decoder of the patched object must see both, because its errors depend on them.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,9 @@ Pairs = Sequence[tuple[str, Any]]
 
 
 class Repeated(dict[str, Any]):
-    """An object with repeated members, of which the last ones count. `pairs` are all, until somebody looks into it."""
+    """An object with duplicate members; the last one counts. `pairs`: all members, until an operation enters the
+    object.
+    """
 
     def __init__(self, pairs: Pairs) -> None:
         super().__init__(pairs)
@@ -23,7 +25,7 @@ class Repeated(dict[str, Any]):
 
 
 def as_written(text: bytes) -> Any:
-    """The value of a JSON text, in which numbers and objects know how they were written."""
+    """Parse JSON; numbers and objects remember their text."""
     return strict.with_literals(text, make_object=_object)
 
 
@@ -33,7 +35,7 @@ def _object(pairs: Pairs) -> dict[str, Any]:
 
 
 def written(value: Any) -> bytes:
-    """The text of a value. Raises orjson.JSONEncodeError when it is nested too deeply."""
+    """The JSON text of a value. Raises orjson.JSONEncodeError when it is nested too deeply."""
     return orjson.dumps(value, default=_as_written, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
 
 

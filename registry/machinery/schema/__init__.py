@@ -1,4 +1,4 @@
-"""Schemas: what the values of objects may be, in one model for Kubernetes' own types and for custom resources."""
+"""Schema: OpenAPI schemas of built-in types and custom resources in one model, and the decoders compiled from it."""
 
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError, UnknownKind, UnknownMinor
 from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded, ObjectType, builtin

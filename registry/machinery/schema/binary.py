@@ -1,6 +1,6 @@
-"""Bytes in objects: strings in base64.
+"""Binary: base64 strings in objects, as Go's base64.StdEncoding reads them. Pure.
 
-Pure. Reads what Go's base64.StdEncoding reads: line breaks anywhere, padding always, stray bits at the end.
+Go accepts line breaks anywhere, requires padding, and ignores surplus bits at the end.
 """
 
 import binascii
@@ -13,7 +13,7 @@ _PADDING = ord("=")
 
 
 def canonical(text: str) -> str:
-    """The same bytes as kube-apiserver prints them. Raises DecodeError."""
+    """The text that kube-apiserver prints for the same bytes. Raises DecodeError."""
     try:
         return encoded(binascii.a2b_base64(text, strict_mode=True))
     except (binascii.Error, ValueError):
@@ -25,7 +25,7 @@ def encoded(data: bytes) -> str:
 
 
 def _decoded(data: bytes) -> bytes:
-    """The bytes of a text that is broken into lines, or not base64 at all."""
+    """The bytes of a text with line breaks. Raises DecodeError for invalid base64."""
     letters = 0
     for at, letter in enumerate(data):
         if letter in _LINE_BREAKS:
@@ -41,7 +41,7 @@ def _decoded(data: bytes) -> bytes:
 
 
 def _check_end(data: bytes, at: int, letters: int) -> None:
-    """What is no letter must be the padding of a last group that needs it, and nothing may follow."""
+    """Require that the first non-letter is the padding of the last group, and that the text ends there."""
     if data[at] != _PADDING or letters < 2:
         raise _illegal(at)
     end = at + 1
@@ -64,7 +64,7 @@ def _after_line_breaks(data: bytes, at: int) -> int:
 
 
 def _last_group(data: bytes, letters: int) -> int:
-    """Where Go says that an unfinished group is: as many bytes before the end as it has letters."""
+    """The position that Go reports for an unfinished group: as many bytes before the end as the group has letters."""
     return len(data) - letters
 
 

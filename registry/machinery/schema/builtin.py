@@ -1,7 +1,7 @@
-"""Kubernetes' own types: compiles their OpenAPI definitions into nodes.
+"""Builtin: compiles the OpenAPI definitions of built-in types into schema nodes.
 
-OpenAPI says what a field is; wire.py adds the order of fields, presence.py when they are printed, go_names.py what
-messages call their types, and run_time_defaults.py the defaults that Kubernetes leaves out of OpenAPI.
+OpenAPI describes the fields. Other modules add facts about the Go types: wire.py the order of fields, presence.py when
+a field is printed, go_names.py the type names in messages, run_time_defaults.py the defaults that OpenAPI leaves out.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _KINDS = {
     f"{_EXTENSIONS}JSONSchemaPropsOrBool": Kind.ONE_OF,
     f"{_EXTENSIONS}JSONSchemaPropsOrStringArray": Kind.ONE_OF,
 }
-"""Definitions that are no structs in JSON."""
+"""Definitions whose JSON is no object."""
 
 _PROPS = {"$ref": f"#/$defs/{_EXTENSIONS}JSONSchemaProps"}
 _ALTERNATIVES: Mapping[str, tuple[Schema, ...]] = {
@@ -39,14 +39,14 @@ _GO_SCALARS = {"boolean": "bool", "number": "float64"}
 
 
 class BuiltinTypes:
-    """The types of one minor, compiled as they are asked for."""
+    """The types of one Kubernetes minor version, compiled at their first use."""
 
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self._schemas = schemas
         self._structures: dict[str, Structure] = {}
 
     def node(self, definition: str) -> Node:
-        """The node of a definition by itself."""
+        """The node of a definition."""
         return self._referring({"$ref": f"#/$defs/{definition}"}, MISSING)
 
     def _structure(self, definition: str) -> Structure:
@@ -77,7 +77,7 @@ class BuiltinTypes:
         }
 
     def _member(self, owner: str, name: str, schema: Schema) -> Node:
-        """The node of a property, or of the elements within it: names of types go by the property."""
+        """The node of a property or of its elements; messages name the type after the property."""
         default = run_time_defaults.default(owner, name)
         if definitions.referenced(schema):
             return self._referring(schema, default)
@@ -91,7 +91,7 @@ class BuiltinTypes:
         return _scalar(owner, name, schema, default)
 
     def _values(self, owner: str, name: str, schema: Schema) -> Node:
-        """The node of a map's values."""
+        """The node of the values of a map."""
         if definitions.referenced(schema):
             return self._referring(schema, MISSING)
         if schema["type"] == "array":

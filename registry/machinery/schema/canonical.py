@@ -1,12 +1,13 @@
-"""Canonical output: an object as kube-apiserver prints it.
+"""Canonical: prints an object as kube-apiserver does: fields in the order of the Go struct, map keys sorted.
 
-Keys come in the order of Go's fields, those of maps sorted; empty members are printed or left out as Go's tags say.
-Compiled to closures, once a type: this is on the road of every write. How leaves look is decode.py's duty; here members
-are only chosen and ordered.
+Go's tags decide whether an empty member is printed. Printers are compiled to closures, once a type, because every write
+runs them. decode.py has already normalized the scalars; here members are chosen and ordered.
 
-Must hold: canonical output of canonical output is itself; nothing is changed, and nothing is shared with what was
-printed but lists and maps of plain values. The plan for a shape (the keys that an object has, in their order) is made
-once, because objects have few shapes; clients choose them, so only so many are remembered.
+The plan for the keys of an object is cached, since objects have few sets of keys. The cache is limited, since clients
+choose the keys.
+
+Must hold: canonical output of canonical output is itself. The input is not changed; the output shares with it the lists
+and maps of scalars.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,12 +20,13 @@ from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Str
 MAX_SHAPES = 256
 
 Print = Callable[[Any], Any]
-"""From a value to what is printed. A member's gets None when there is no value, and may answer NOTHING."""
+"""From a value to its printed form. The printer of a member gets None for a missing value and may return NOTHING."""
 
 
 _Plan = tuple[bool, Mapping[str, None], Sequence[tuple[str, bool, Print]]]
-"""How to print a shape: whether it is right as it is unless something in it is empty; what it lacks; and its members in
-their order, each with whether it is printed as it is unless it is empty, and how it is printed else."""
+"""How to print an object with these keys: whether it is already canonical when no member is empty; its missing members;
+its members in order. A member has a flag: whether it is printed unchanged when it is not empty.
+"""
 
 
 class _Nothing(Enum):
@@ -32,20 +34,20 @@ class _Nothing(Enum):
 
 
 NOTHING = _Nothing.NOTHING
-"""The answer for a member that is left out."""
+"""Returned for a member that is not printed."""
 
 _PLAIN = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER})
-"""Kinds that print a value as it is, unless it is empty."""
+"""Kinds whose values are printed unchanged unless empty."""
 
 
 class Printers:
-    """Compiles printers; those of a structure are shared by all nodes that refer to it."""
+    """Compiles printers. Nodes that refer to the same struct share one."""
 
     def __init__(self) -> None:
         self._structures: dict[Structure, Print] = {}
 
     def of(self, node: Node) -> Print | None:
-        """The printer of a value that is there; None when it is printed as it is."""
+        """The printer of an existing value; None when the value is printed unchanged."""
         if node.structure is not None:
             return self._object(node.structure)
         match node.kind:
@@ -94,7 +96,7 @@ class Printers:
 
 
 class _Member:
-    """How one member of an object is printed."""
+    """The printer of one member of an object."""
 
     __slots__ = ("is_always_printed", "is_plain", "print")
 
@@ -158,7 +160,7 @@ def _member(field: Field, print_value: Print | None) -> Print:
 
 
 def _plain(field: Field) -> Print:
-    """A scalar: its zero is a value of its own only behind a pointer."""
+    """A scalar. Its zero value is printed if the field is a pointer or has no omitempty."""
     empty = None if field.is_pointer else leaves.ZEROS[field.node.kind]
     absent = empty if field.is_printed else NOTHING
     keeps_zero = field.is_pointer or field.is_printed
@@ -172,7 +174,7 @@ def _plain(field: Field) -> Print:
 
 
 def _container(field: Field, print_value: Print | None) -> Print:
-    """A list, a map or bytes: nothing and empty are the same, where the object is not kept as JSON."""
+    """A list, a map or bytes. Empty equals absent, except in types that are stored as JSON."""
     absent = None if field.is_printed else NOTHING
     keeps_empty = field.is_printed and field.keeps_empty
 
@@ -185,7 +187,7 @@ def _container(field: Field, print_value: Print | None) -> Print:
 
 
 def _struct(absent: Any, print_value: Print | None) -> Print:
-    """What is a struct or a pointer in Go: it is shown whenever it is there."""
+    """A Go struct or pointer: it is printed when it is set."""
 
     def printed(value: Any) -> Any:
         if value is None:

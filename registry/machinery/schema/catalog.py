@@ -1,6 +1,6 @@
-"""The types of one Kubernetes minor, by group, version and kind: where everybody else gets schemas from.
+"""Catalog: the built-in types of one Kubernetes minor version, by group, version and kind.
 
-Must hold: nothing is read or compiled before it is asked for; a type is compiled once.
+Must hold: definitions are read and compiled at their first use, and a type once.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 class Decoded(Struct, frozen=True):
-    """An object, and what a strict decoder has against it (`unknown field "spec.foo"`), in the order of the input.
+    """A decoded object, and the errors of strict decoding (`unknown field "spec.foo"`) in the order of the input.
 
-    empties: lists and maps that are empty, which an object does not show.
+    empties: the paths of empty lists and maps, which the object leaves out.
     """
 
     obj: dict[str, Any]
@@ -34,7 +34,7 @@ class Decoded(Struct, frozen=True):
 
 
 class _Compilers(Struct, frozen=True):
-    """What the types of a catalog share."""
+    """The compilers that the types of a catalog share."""
 
     decoders: Decoders = field(default_factory=Decoders)
     printers: Printers = field(default_factory=Printers)
@@ -52,12 +52,12 @@ class ObjectType:
     def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
         """Decode JSON; the result may share parts with it. Raises DecodeError.
 
-        With the text that it was read from, duplicate fields are found too, and numbers count as they are written.
+        With `text`, the original JSON, it also finds duplicate fields and reads numbers by their text.
         """
         return _within_depth(lambda: self._decoded(value, text))
 
     def convert(self, value: Any) -> Decoded:
-        """Decode as a strategic merge patch does: other errors, another order. Raises DecodeError."""
+        """Decode as a strategic merge patch does, with its own errors and their order. Raises DecodeError."""
         found = Findings()
         obj = _within_depth(lambda: convert.converted(self.node, value, found))
         return Decoded(obj, tuple(sorted(found.strict_errors)), places.empties(found.empties))
@@ -68,7 +68,7 @@ class ObjectType:
         return printed
 
     def apply_defaults(self, obj: dict[str, Any]) -> None:
-        """Fill in, in place, the defaults that are true of every object of the type; the kind's own come after."""
+        """Apply the schema's defaults in place. The defaulting of the kind comes afterwards."""
         if self._fill is not None:
             self._fill(obj)
 
@@ -111,7 +111,7 @@ class ObjectType:
 
 
 class Catalog:
-    """All types of one minor. Raises UnknownMinor."""
+    """All built-in types of a minor version. Raises UnknownMinor."""
 
     def __init__(self, minor: str = definitions.DEFAULT_MINOR) -> None:
         definitions.check(minor)
@@ -121,12 +121,12 @@ class Catalog:
 
     @cached_property
     def definitions(self) -> Definitions:
-        """The OpenAPI definitions by name, as they are in the file."""
+        """The OpenAPI definitions by name, as in the file."""
         return definitions.load(self.minor)
 
     @property
     def versions(self) -> Collection[tuple[str, str]]:
-        """The groups and versions of all kinds, those that are not served any more, too."""
+        """The groups and versions of all kinds, including those that are not served any more."""
         return {(one.group, one.version) for one in self._by_type}
 
     def type_for(self, group: str, version: str, kind: str) -> ObjectType:
@@ -137,7 +137,7 @@ class Catalog:
         return self.type_of(definition)
 
     def type_of(self, definition: str) -> ObjectType:
-        """The type behind a definition, whether it is a kind or a part of one."""
+        """The type of a definition, which may be a kind or a part of one."""
         known = self._object_types.get(definition)
         if known is None:
             known = self._object_types[definition] = ObjectType(definition, self.node(definition), self._compilers)
@@ -160,7 +160,7 @@ class Catalog:
 
 @cache
 def builtin(minor: str = definitions.DEFAULT_MINOR) -> Catalog:
-    """The types of a minor. Raises UnknownMinor."""
+    """The catalog of a minor version. Raises UnknownMinor."""
     return Catalog(minor)
 
 

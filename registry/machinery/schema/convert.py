@@ -1,9 +1,10 @@
-"""Conversion: a patched object into its type, in the way and the words of Kubernetes' unstructured converter.
+"""Convert: decodes a patched object as Kubernetes' unstructured converter (FromUnstructured) does, with its messages.
 
-Strategic merge patches end here. It differs from decoding JSON: fields are visited in Go's order and the first error
-ends it; whole floats pass for integers and integers are cut to their size; unknown fields come sorted by their message.
+Strategic merge patches use it. It differs from JSON decoding: fields are visited in Go's order, and the first error
+ends it. Whole floats are valid integers, and integers are truncated to their size. Unknown fields are sorted by their
+messages.
 
-Must hold: what is converted is in the form that decode.py promises.
+Must hold: the result has the form that decode.py describes.
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ _INTEGER_BITS = {"int32": 32, "int64": 64}
 
 
 def converted(node: Node, value: Any, found: Findings) -> Any:
-    """The object; what strict decoders say of it is noted, in no order. Raises DecodeError."""
+    """The object; strict errors are collected in no particular order. Raises DecodeError."""
     return _value(node, value, None, found)
 
 
@@ -87,7 +88,7 @@ def _map(node: Node, value: Any, where: Where, found: Findings) -> dict[str, Any
 
 
 def _one_of(node: Node, value: Any, where: Where) -> Any:
-    """The type's own decoder reads it: unknown fields within are not reported."""
+    """The type's own JSON decoder reads it, so unknown fields in it are not reported."""
     for alternative in node.alternatives:
         wanted = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}[alternative.kind]
         if isinstance(value, wanted):

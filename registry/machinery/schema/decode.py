@@ -1,12 +1,12 @@
-"""Decoding: JSON into an object of a type, with what Go's strict decoder says of it.
+"""Decode: decodes JSON into an object of a type, with the errors of Go's strict decoder.
 
-Compiled to closures, once a type: this is on the road of every write. Decoding goes on after a mismatch, as Go does:
-the first one is the error, unless a leaf with a parser of its own (a quantity, a time) fails later, which ends it at
-once. Unknown fields are collected and left out.
+Decoders are compiled to closures, once a type, because every write runs them. Decoding continues after a type mismatch,
+as in Go, and the first mismatch is the error. A quantity or time that does not parse ends decoding with its own error.
+Unknown fields are collected and left out.
 
-Must hold: in the result, no value means the zero value. Nulls are gone; so are empty strings, zeros, `false` and empty
-lists and maps where Go's field is no pointer; quantities, times and base64 are in their one form. What is decoded is
-left as it is, but shares its plain lists and maps, and its free JSON, with the result.
+Must hold: in the result, a missing member means the zero value. Nulls are left out. Empty strings, zeros, `false` and
+empty lists and maps are left out where Go's field is no pointer. Quantities, times and base64 are in canonical form.
+The input is not changed; the result shares its lists and maps of scalars and its arbitrary JSON.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,14 +20,14 @@ from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Str
 from aio_apiserver.registry.machinery.schema.places import Where
 
 MAX_STRICT_ERRORS = 100
-"""Go's decoder counts no further."""
+"""Go's decoder reports no more errors."""
 
 
 class Findings:
-    """What one decoding has found so far.
+    """The findings of one decoding.
 
-    is_strict False finds no unknown fields. has_literals: floats may be numbers.Literal; wants_literals: the result
-    depends on how a float was written. empties: where lists and maps are empty.
+    is_strict: False reports no unknown fields. has_literals: floats may be json_numbers.Literal. wants_literals: the
+    result depends on the text of a float. empties: the places of empty lists and maps.
     """
 
     __slots__ = ("empties", "has_literals", "is_strict", "mismatch", "strict_errors", "wants_literals")
@@ -44,7 +44,7 @@ class Findings:
         self.failed(places.mismatch(where, found, go_type))
 
     def failed(self, message: str) -> None:
-        """Note an error that does not end decoding."""
+        """Record an error that does not end decoding."""
         self.mismatch = self.mismatch or message
 
     def unknown(self, where: Where, name: str) -> None:
@@ -53,22 +53,24 @@ class Findings:
 
 
 def unknown_field(where: Where, name: str) -> str:
-    """Go's words for a field that a type does not have."""
+    """Go's message for an unknown field."""
     return f"unknown field {quote(places.path((where, name)))}"
 
 
 class Decode(Protocol):
-    """Decodes the value at a place; null never gets here. What cannot be decoded comes back as None."""
+    """Decodes the value at a place; not called for null. Returns None for a value that does not decode."""
 
     def __call__(self, value: Any, where: Where, findings: Findings, /) -> Any: ...
 
 
 _Member = tuple[type | None, bool, Decode, Field]
-"""A member of an object: the type that needs no more decoding (if any), whether its zero is kept, and the rest."""
+"""A member of an object: the Python type that needs no decoding, whether its zero value is kept, its decoder and its
+field.
+"""
 
 
 class Decoders:
-    """Compiles decoders; those of a structure are shared by all nodes that refer to it."""
+    """Compiles decoders. Nodes that refer to the same struct share one."""
 
     def __init__(self) -> None:
         self._structures: dict[Structure, Decode] = {}
@@ -128,7 +130,7 @@ class Decoders:
 
 
 _PLAIN_TYPES: Mapping[Kind, type] = {Kind.STRING: str, Kind.BOOLEAN: bool}
-"""Kinds whose values need no more than the right type."""
+"""Kinds whose values need no decoding beyond the type check."""
 _JSON_CONTAINERS: Mapping[Kind, type] = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}
 _DROPPED_WHEN_ZERO = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER})
 _KEPT_WHEN_EMPTY = frozenset(
@@ -148,23 +150,22 @@ _KEPT_WHEN_EMPTY = frozenset(
         ("ServiceSpec", "ipFamilies"),
     }
 )
-"""A client says with an empty list of managed fields that they are to be forgotten, with one of policies that the
-default ones are not wanted; data that are frozen cannot become empty from nothing; the others are shown in the errors
-that they are.
+"""Fields whose empty value has a meaning: it resets managedFields, replaces default policies, differs from a missing
+value in immutable data, or appears in errors.
 """
 CONTAINERS = frozenset({Kind.LIST, Kind.MAP})
 _DROPPED_WHEN_EMPTY = CONTAINERS | {Kind.BYTES}
 
 
 def keeps_zero(field: Field) -> bool:
-    """Whether a member's empty value is not the same as no value."""
+    """Whether the empty value of a member differs from a missing one."""
     if field.node.kind in _DROPPED_WHEN_EMPTY:
         return (field.is_printed and field.keeps_empty) or (field.struct, field.name) in _KEPT_WHEN_EMPTY
     return field.is_pointer or field.node.kind not in _DROPPED_WHEN_ZERO
 
 
 def zero(node: Node) -> Any:
-    """What null is in a list or map, where there is no leaving out."""
+    """The value of null in a list or map, where it cannot be left out."""
     if node.kind is Kind.OBJECT:
         return {}
     return "" if node.kind is Kind.BYTES else leaves.ZEROS.get(node.kind)
@@ -199,7 +200,7 @@ def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
 
 
 def _nested(decode_object: Decode) -> Decode:
-    """An object within one of its own type: only so many of them may be in one another."""
+    """An object inside of an object of the same type; the depth is limited."""
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         places.check_depth(where)
@@ -248,9 +249,9 @@ def _copy(empty: Any) -> Any:
 
 
 def _one_of(by_type: Mapping[type, Decode], *, is_lenient: bool) -> Decode:
-    """Alternatives are decoded by Go's lenient decoder: nothing in them is unknown, and a mismatch is the end.
+    """Alternatives, decoded by Go's lenient decoder: no unknown fields, and a mismatch ends decoding.
 
-    JSON that is none of them is an error where the type says so, and nothing at all where it does not.
+    JSON of another type is an error for some types; the others decode it to nothing.
     """
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
@@ -289,7 +290,7 @@ def _leaf(node: Node) -> Decode:
 
 
 def _integer(node: Node) -> Decode:
-    """As a leaf, with the usual case first: integers are frequent."""
+    """An integer; the usual case first, since integers are frequent."""
     low, high = leaves.integer_range(node)
     refuse = _leaf(node)
 
@@ -312,7 +313,7 @@ def _bytes(node: Node) -> Decode:
 
 
 def _ending_leaf(node: Node) -> Decode:
-    """A leaf with a parser of its own: its errors end decoding."""
+    """A scalar with its own parser, whose errors end decoding."""
     read = leaves.reader(node)
 
     def decode(value: Any, where: Where, _: Findings, /) -> Any:

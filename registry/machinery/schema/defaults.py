@@ -1,10 +1,10 @@
-"""Defaults that a schema states: filled in where there is no value.
+"""Defaults: applies the defaults of an OpenAPI schema to decoded objects, in place.
 
-Compiled to closures that visit only what has defaults below it. Works on decoded objects, in place. A member gets its
-default when it is missing, or null where null is no value; an element or value that is null (and may not be) likewise.
-A struct that is no pointer is always there in Go, so it is made when something in it has a default.
+Compiled to closures that visit the nodes with defaults. A missing member gets its default, and so does a null that is
+not nullable, in objects, lists and maps. A Go struct that is no pointer always exists, so it is created when it
+contains a default.
 
-Must hold: each place gets a copy of its own; a default is itself completed by the defaults within it.
+Must hold: each use gets its own copy of a default. A default is completed by the defaults inside of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,18 +14,18 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Node, Structure
 
 Fill = Callable[[Any], None]
-"""Completes a value that is there. What is not of the schema's type is left alone."""
+"""Completes an existing value. A value of another type stays unchanged."""
 
 
 class Defaulters:
-    """Compiles defaulters; those of a structure are shared by all nodes that refer to it."""
+    """Compiles defaulters. Nodes that refer to the same struct share one."""
 
     def __init__(self) -> None:
         self._structures: dict[Structure, Fill] = {}
         self._without_defaults: set[Structure] = set()
 
     def of(self, node: Node) -> Fill | None:
-        """The defaulter of a node; None when there is nothing to fill in."""
+        """The defaulter of a node; None when there are no defaults."""
         if not self._has_defaults_below(node):
             return None
         if node.structure is not None:
@@ -48,7 +48,7 @@ class Defaulters:
         return fill
 
     def _has_defaults_below(self, node: Node) -> bool:
-        """Whether anything within a value of the node may need a default. Types may contain themselves."""
+        """Whether a value of the node may contain a default. Types may contain themselves."""
         visited: set[Structure] = set()
         waiting = [node]
         while waiting:
@@ -73,7 +73,7 @@ def _is_always_there(field: Field) -> bool:
 
 
 def _completes_empty(node: Node) -> bool:
-    """Whether even an empty object gets a default, in itself or in what is always there in it."""
+    """Whether an empty object gets a default, directly or in a struct that always exists."""
     assert node.structure is not None
     fields = node.structure.fields.values()
     return any(

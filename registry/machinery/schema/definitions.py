@@ -1,8 +1,9 @@
-"""The OpenAPI definitions of Kubernetes' types, by minor, as the kubernetes-validate package carries them.
+"""Definitions: the OpenAPI definitions of built-in types by minor version, from the kubernetes-validate package.
 
-Must hold: nothing is read before it is asked for, a minor is read once, and of its definitions those are decoded that
-somebody wants; the package is found without importing it, which would cost more than all the reading. The files add
-`null` to types and an `enum` to apiVersion and kind; `cleaned` takes both out.
+The files add `null` to types and an `enum` to apiVersion and kind; `cleaned` removes both.
+
+Must hold: a minor version is read once, at its first use, and a definition is decoded at its first use. The package is
+found without an import, which would take longer than reading the files.
 """
 
 import importlib.util
@@ -30,19 +31,19 @@ _REFERENCE = "#/$defs/"
 
 @cache
 def minors() -> tuple[str, ...]:
-    """The minors that can be loaded, oldest first."""
+    """The minor versions with definitions, oldest first."""
     found = (_FOLDER.fullmatch(folder.name) for folder in _root().iterdir())
     return tuple(sorted((match[1] for match in found if match), key=lambda minor: int(minor.partition(".")[2])))
 
 
 def check(minor: str) -> None:
-    """Refuse a minor that cannot be loaded. Raises UnknownMinor."""
+    """Raises UnknownMinor for a minor version without definitions."""
     if minor not in minors():
         raise UnknownMinor(f"no definitions of Kubernetes {minor} (there are {', '.join(minors())})")
 
 
 class TypeMeta(Struct, frozen=True):
-    """The group, version and kind that a definition is the type of."""
+    """The group, version and kind of a definition."""
 
     group: str
     version: str
@@ -50,7 +51,7 @@ class TypeMeta(Struct, frozen=True):
 
 
 class Definitions(Mapping[str, Schema]):
-    """All definitions of a minor by name, as they are in the file."""
+    """All definitions of a minor version by name, as in the file."""
 
     def __init__(self, raw: Mapping[str, Raw]) -> None:
         self._raw = raw
@@ -72,7 +73,7 @@ class Definitions(Mapping[str, Schema]):
         return len(self._raw)
 
     def by_type(self) -> Mapping[TypeMeta, str]:
-        """The definition of each kind."""
+        """The name of the definition of each kind."""
         read = msgspec.json.Decoder(_Kinds).decode
         return {one: name for name, raw in self._raw.items() for one in read(raw).types}
 
@@ -87,7 +88,7 @@ class _File(Struct):
 
 @cache
 def load(minor: str = DEFAULT_MINOR) -> Definitions:
-    """The definitions of a minor ("1.36"). Raises UnknownMinor."""
+    """The definitions of a minor version such as "1.36". Raises UnknownMinor."""
     check(minor)
     path = _root() / f"v{minor}.0-local" / "_definitions.json"
     return Definitions(msgspec.json.decode(path.read_bytes(), type=_File).definitions)
@@ -99,7 +100,7 @@ def cleaned(schema: Schema) -> Schema:
 
 
 def referenced(schema: Schema) -> str:
-    """The name of the definition that a schema refers to; empty when it stands for itself."""
+    """The name of the definition to which a schema refers; empty for other schemas."""
     reference: str = schema.get("$ref", "")
     return reference.removeprefix(_REFERENCE)
 

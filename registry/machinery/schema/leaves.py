@@ -1,7 +1,7 @@
-"""Readers of leaves: JSON values of the scalar kinds, checked and put into the one form in which they are kept.
+"""Scalars: readers of scalar JSON values: check the type and return the canonical form.
 
-Pure. A reader knows the type and not the place: it raises TypeMismatch for JSON of the wrong type, DecodeError for
-text that does not parse. Shared by decode.py and convert.py, which differ in what they make of a mismatch.
+Pure. A reader does not know the path. It raises TypeMismatch for JSON of another type, and DecodeError for text that
+does not parse. decode.py and convert.py treat a mismatch differently.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ _JSON_TYPES = {str: "string", bool: "bool", list: "array", dict: "object"}
 
 
 def json_type(value: Any) -> str:
-    """What Go calls the type of a decoded JSON value."""
+    """The name of a JSON type in Go's messages."""
     return (
         "number"
         if isinstance(value, int | float) and not isinstance(value, bool)
@@ -34,7 +34,7 @@ def integer_range(node: Node) -> tuple[int, int]:
 
 
 def reader(node: Node) -> Reader:
-    """The reader of a node of a scalar kind."""
+    """The reader of a scalar node."""
     return _READERS[node.kind](node)
 
 
@@ -133,7 +133,7 @@ def _quantity(_: Node) -> Reader:
 
 
 def resource_quantity(value: Any) -> str:
-    """A quantity in a v1.ResourceList: nothing is finer than a milli."""
+    """A quantity in a v1.ResourceList, rounded up to a milli."""
     return quantity.rounded_up(_quantity_text(value), quantity.MILLI)
 
 
@@ -167,4 +167,4 @@ ZEROS: Mapping[Kind, Any] = {
     Kind.QUANTITY: "0",
     Kind.INT_OR_STRING: 0,
 }
-"""What a leaf is without a value. The kinds that are not here have none then: they print null."""
+"""The zero values of scalars. Other kinds have none and print null."""

@@ -1,11 +1,11 @@
-"""The schema tree: one model for Kubernetes' own types and for the schemas of custom resources.
+"""Model: the schema tree, one model for built-in types and for schemas of custom resources.
 
-A Node is a schema at its place of use: what a value must be, and how it merges. A Structure is an object with named
-fields; nodes that refer to the same definition share it. Pure data; compiled by builtin.py and custom.py, read by
-decoding, canonical output, defaults, merging, apply and OpenAPI.
+A SchemaNode is a schema where it is used: the type of a value and how it merges. A Structure is an object with named
+fields; nodes that refer to the same definition share it. Pure data: builtin.py and custom_types compile it; decoding,
+printing, defaults, patches and OpenAPI read it.
 
-Must hold: nodes never change; the fields of a Structure are compiled when they are first looked at, because types
-contain themselves (JSONSchemaProps).
+Must hold: nodes do not change. The fields of a Structure are compiled at their first use, because types contain
+themselves (JSONSchemaProps).
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ Schema = Mapping[str, Any]
 
 
 class Kind(Enum):
-    """What a value is."""
+    """The kinds of values."""
 
     OBJECT = "object"
     """An object with named fields."""
@@ -32,19 +32,19 @@ class Kind(Enum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     BYTES = "bytes"
-    """A string in base64."""
+    """A base64 string."""
     TIME = "time"
-    """RFC 3339, to the second."""
+    """RFC 3339 with seconds (metav1.Time)."""
     MICRO_TIME = "micro-time"
-    """RFC 3339 with exactly six digits of a second."""
+    """RFC 3339 with six digits of a second (metav1.MicroTime)."""
     QUANTITY = "quantity"
     INT_OR_STRING = "int-or-string"
     ANY = "any"
-    """Any JSON, kept as it came."""
+    """Arbitrary JSON, kept as sent."""
     JSON = "json"
-    """Any JSON, printed with sorted keys."""
+    """Arbitrary JSON, printed with sorted keys."""
     ONE_OF = "one-of"
-    """One of `alternatives`, told apart by the type of the JSON."""
+    """One of `alternatives`, chosen by the JSON type."""
 
 
 class _Missing(Enum):
@@ -52,14 +52,14 @@ class _Missing(Enum):
 
 
 MISSING = _Missing.MISSING
-"""Stands for no default, where null may be one."""
+"""Marks the absence of a default, since null may be a default."""
 
 
 class Merge(Struct, frozen=True):
-    """How two values become one. Empty where a schema does not say.
+    """How two values merge. Empty where the schema does not say.
 
-    list_type: atomic, set or map (then the values of `map_keys` name an element); map_type: atomic or granular.
-    patch_strategies and patch_merge_key are those of strategic merge patches.
+    list_type: atomic, set or map; in a map, `map_keys` identify an element. map_type: atomic or granular.
+    patch_strategies and patch_merge_key: for strategic merge patches.
     """
 
     list_type: str = ""
@@ -70,7 +70,7 @@ class Merge(Struct, frozen=True):
 
     @classmethod
     def of(cls, schema: Schema) -> "Merge":
-        """What the extensions of an OpenAPI schema say."""
+        """Read the x-kubernetes extensions of an OpenAPI schema."""
         strategies: str = schema.get("x-kubernetes-patch-strategy") or ""
         return cls(
             list_type=schema.get("x-kubernetes-list-type") or "",
@@ -87,10 +87,10 @@ NO_MERGE = Merge()
 class Node(Struct, frozen=True, eq=False, kw_only=True):
     """A schema where it is used.
 
-    format: as OpenAPI has it (int32, int64, double, byte, date-time, or what a custom resource says).
-    go_type: the type's name in messages; empty for custom resources.
-    items: of a list, the elements; of a map, the values.
-    schema: the OpenAPI schema that this was compiled from, for what concerns neither decoding nor merging.
+    format: from OpenAPI: int32, int64, double, byte, date-time, or any text in a custom resource.
+    go_type: the type name in messages; empty for custom resources.
+    items: the elements of a list, or the values of a map.
+    schema: the OpenAPI schema from which the node was compiled, for validation and CEL.
     """
 
     kind: Kind
@@ -119,9 +119,9 @@ class Node(Struct, frozen=True, eq=False, kw_only=True):
 class Field(Struct, frozen=True, eq=False):
     """A named member of an object.
 
-    is_pointer: absence and the zero value are two things. is_printed: shown even when it is empty; keeps_empty: then an
-    empty list is not null; hides_zero: left out when it is zero although it is a struct. struct: the Go name of the
-    object; embedded_in: the structs of which the member is really a part.
+    is_pointer: a missing value differs from the zero value. is_printed: printed even when empty.
+    keeps_empty: an empty list is printed as [] instead of null. hides_zero: a struct that is left out when zero.
+    struct: the Go name of the object. embedded_in: the embedded Go structs that contain the member.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Field(Struct, frozen=True, eq=False):
 
 
 class Structure(Struct, frozen=True, eq=False, dict=True):
-    """An object's fields, in the order in which they are printed. `name` is the definition's; empty if it has none."""
+    """The fields of an object in the order in which they are printed. `name`: the definition, or empty."""
 
     name: str
     compile_fields: Callable[[], Mapping[str, Field]]

@@ -1,6 +1,6 @@
-"""The order of keys that Go gives to maps: sorted, at every level.
+"""Ordering: sorts the keys of arbitrary JSON at every level, as Go prints maps.
 
-Pure. YAML gets there on its way to JSON, and so does free JSON that kube-apiserver reads and writes again.
+Pure. For YAML on its way to JSON, and for arbitrary JSON that kube-apiserver decodes and prints again.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.golang import json_numbers
 
 
 def as_printed(value: Any) -> Any:
-    """A copy of any JSON with sorted keys, and whole numbers without a fraction."""
+    """A copy with sorted keys and with whole numbers without fraction."""
     if isinstance(value, dict):
         return {key: as_printed(value[key]) for key in sorted(value)}
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Where in an object a decoder is, and how messages tell it.
+"""Field paths: the place of a decoder in an object, and its text in messages.
 
-A place is a chain of steps from the inside out: `(outer, step)`, where a step is a Field, an index or a key; None is
-the object itself. Chains cost next to nothing until a message needs one.
+A place is a chain from the inside out: `(outer, step)`, where a step is a field, an index or a key. None is the object
+itself. A chain is cheap; its text is made when an error needs it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,17 +15,17 @@ Where = tuple[Any, "Field | int | str"] | None
 
 
 MAX_DEPTH = 200
-"""Steps into an object of a type that contains itself, so that whatever walks one later cannot overflow its stack."""
+"""The depth limit for types that contain themselves, which protects later walks from recursion errors."""
 
 
 def check_depth(where: Where) -> None:
-    """Refuse what is nested too deeply. Raises DecodeError."""
+    """Raises DecodeError for a place that is nested too deeply."""
     if sum(1 for _ in _steps(where)) > MAX_DEPTH:
         raise DecodeError(TOO_DEEP)
 
 
 def path(where: Where) -> str:
-    """The place as a client writes it: `spec.containers[0].name`."""
+    """The place as a field path: `spec.containers[0].name`."""
     text = ""
     for step in _steps(where):
         if isinstance(step, int):
@@ -37,7 +37,7 @@ def path(where: Where) -> str:
 
 
 def empties(found: Iterable[Where]) -> tuple[Empty, ...]:
-    """Fields of lists and maps that are empty, as whoever knows no types finds them."""
+    """The places of empty lists and maps, as paths without types."""
     return tuple(map(_empty, found))
 
 
@@ -49,7 +49,7 @@ def _empty(where: Where) -> Empty:
 
 
 def mismatch(where: Where, found: str, go_type: str) -> str:
-    """Go's words for JSON of the wrong type: they name the last struct, and fields without indexes and keys."""
+    """Go's message for JSON of the wrong type. It names the last struct, and fields without indexes and keys."""
     fields = [step for step in _steps(where) if isinstance(step, Field)]
     if not fields:
         return f"json: cannot unmarshal {found} into Go value of type {go_type}"

@@ -1,11 +1,11 @@
-"""Duplicate fields in JSON text: found cheaply when there are none, and told in order when there are.
+"""Strict: duplicate fields in JSON text, with the errors of Go's strict decoder.
 
-A parser that keeps the last of two equal keys loses what kube-apiserver complains of. Whether it lost anything shows in
-a count; only then is the text read again, slowly, against the schema.
+A JSON parser keeps the last of two equal keys, but kube-apiserver reports the duplicate. A count of colons shows
+whether a key was lost. If so, the text is read again, slowly, against the schema.
 
-Must hold: `may_have_duplicates` is never wrong when it says no. `read` reports what Go's strict decoder reports
-(duplicate and unknown fields in the order of the text, no more than it counts, nothing within free JSON) and makes of
-repeated fields what Go makes of them: objects, maps and lists are decoded into what the first one left behind.
+Must hold: `may_have_duplicates` finds every duplicate; false alarms are possible. `read` reports duplicate and unknown
+fields in the order of the text, up to Go's limit, and none in arbitrary JSON. A repeated object, map or list is decoded
+on top of the first one, as in Go.
 """
 
 import json
@@ -27,7 +27,7 @@ _INT64_DIGITS = 19
 
 
 def may_have_duplicates(text: bytes, value: Any) -> bool:
-    """Whether the value, parsed from the text, may have fewer fields: each field has a colon, and so may strings."""
+    """Whether the value may have fewer fields than its text. Each field has a colon, and strings may have some."""
     if _ESCAPED_COLON in text:
         return True
     try:
@@ -41,7 +41,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def with_literals(text: bytes, *, make_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """The value of a JSON text, in which numbers with a fraction or an exponent know how they were written."""
+    """The value of a JSON text; numbers with fraction or exponent remember their text."""
     return json.loads(text, parse_float=json_numbers.Literal.of, parse_int=_integer, object_pairs_hook=make_object)
 
 
@@ -50,7 +50,7 @@ def _integer(text: str) -> Any:
 
 
 class Document(Struct):
-    """What a text says: its value (with literals), and what a strict decoder has against it."""
+    """The value of a text (with literals) and the errors of strict decoding."""
 
     value: Any = None
     errors: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Document(Struct):
 
 
 def read(node: Node, text: bytes) -> Document:
-    """Read a JSON text (which is known to parse) as a value of the node."""
+    """Read a valid JSON text as a value of the node."""
     document = Document()
     pairs = json.loads(text, object_pairs_hook=_Pairs, parse_float=json_numbers.Literal.of, parse_int=_integer)
     document.value = _value(document, node, pairs, None, None)
@@ -69,7 +69,7 @@ def read(node: Node, text: bytes) -> Document:
 
 
 def _value(document: Document, node: Node, value: Any, where: Where, before: Any) -> Any:
-    """The value at a place; `before` is what an earlier field of the same name has left there."""
+    """The value at a place. `before`: the value of an earlier field with the same name."""
     if isinstance(value, _Pairs):
         if node.structure is not None:
             return _object(document, node.structure, value, where, before)

@@ -1,9 +1,9 @@
-"""Times in objects: RFC 3339 to the second (Time), or with six digits of a second (MicroTime).
+"""Times: metav1.Time and MicroTime: RFC 3339 with seconds, or with six digits of a second.
 
-Pure, no clock. Reads what Go's time.Parse reads and refuses the rest in its words; the result is UTC. A Time may have
-fractions of a second, which are dropped; a MicroTime must have exactly six digits.
+Pure, no clock. It accepts what Go's time.Parse accepts, with Go's errors, and returns UTC. Fractions of a Time are
+dropped; a MicroTime needs six digits.
 
-Must hold: the zero time (year 1) is no time at all, so it reads as None.
+Must hold: Go's zero time (year 1) means no time and becomes None.
 """
 
 import re
@@ -17,18 +17,18 @@ from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 _TO_THE_SECOND = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
 _SECONDS = (*_TO_THE_SECOND, "Z07:00")
 _MICROSECONDS = (*_TO_THE_SECOND, ".000000", "Z07:00")
-"""The layouts, as Go writes them: an example of each number, and what stands between them."""
+"""The layouts in Go's notation, in parts."""
 
 _UTC_TIME = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z", re.ASCII
 )
 _ZERO = "0001-01-01T00:00:00"
 _YEARS = 400
-"""After which the calendar repeats: years that datetime does not have are moved by that."""
+"""The calendar repeats after 400 years, so years that datetime lacks are shifted by this."""
 
 
 def time(text: str) -> str | None:
-    """A Time as kube-apiserver prints it. Raises DecodeError."""
+    """A metav1.Time as kube-apiserver prints it. Raises DecodeError."""
     match = _UTC_TIME.fullmatch(text)
     if match is None:
         return _parsed(_SECONDS, text)
@@ -37,7 +37,7 @@ def time(text: str) -> str | None:
 
 
 def micro_time(text: str) -> str | None:
-    """A MicroTime as kube-apiserver prints it. Raises DecodeError."""
+    """A metav1.MicroTime as kube-apiserver prints it. Raises DecodeError."""
     match = _UTC_TIME.fullmatch(text)
     if match is None or match[1] is None:
         return _parsed(_MICROSECONDS, text)
@@ -54,7 +54,7 @@ def _parsed(layout: tuple[str, ...], text: str) -> str | None:
 
 
 class _Parsing(Struct):
-    """Go's parser, chunk by chunk. A failed chunk is quoted from where it began."""
+    """Go's parser, one part of the layout after the other. Errors quote the rest of the text from the failed part."""
 
     layout: tuple[str, ...]
     text: str
@@ -79,7 +79,7 @@ class _Parsing(Struct):
         self.at += 4
 
     def number(self, chunk: str) -> None:
-        """Two digits, or one where the layout allows it."""
+        """Two digits; the hour may have one."""
         name, low, high = _RANGES[chunk]
         length = 2 if _are_digits(self.text[self.at : self.at + 2], 2) or chunk != "15" else 1
         digits = self.text[self.at : self.at + length]
@@ -91,7 +91,7 @@ class _Parsing(Struct):
             raise self.wrong(f"{name} out of range")
 
     def second(self, chunk: str) -> None:
-        """A second; a Time also takes a fraction, which its layout does not have."""
+        """The second. A Time may have a fraction, although its layout has none."""
         self.number(chunk)
         fraction = _FRACTION.match(self.text, self.at)
         if fraction and self.layout is _SECONDS:
@@ -128,7 +128,7 @@ class _Parsing(Struct):
         self.offset = -offset if sign == "-" else offset
 
     def seconds(self) -> str:
-        """The time to the second, in UTC."""
+        """The time with seconds, in UTC."""
         year, month, day, hour, minute, second = (self.numbers[chunk] for chunk in ("2006", *_RANGES))
         moved = _YEARS if year < 5000 else -_YEARS
         utc = datetime(year + moved, month, day, hour, minute, second) - self.offset
@@ -161,7 +161,7 @@ _READERS: dict[str, Callable[[_Parsing, str], None]] = {
 
 
 def _quoted(text: str) -> str:
-    """In quotes, with each byte that is not plain ASCII as \\x."""
+    """In quotes, with \\x escapes for bytes outside of ASCII."""
     return '"' + "".join(map(_escaped, text)) + '"'
 
 

@@ -1,7 +1,9 @@
-"""Duplicate keys in YAML, in the words of Go's strict YAML decoder.
+"""YAML keys: duplicate keys in YAML, with the messages of Go's strict YAML decoder.
 
-Works on the composed nodes that the reader of the document has at hand; a document without duplicates costs one walk.
-Must hold: a node is walked once, however many aliases refer to it; merged maps count like keys written out.
+It walks the composed nodes of the parsed document. A document without duplicates costs one walk.
+
+Must hold: a node is walked once, even when several aliases refer to it. The keys of merged maps count like written
+keys.
 """
 
 from collections.abc import Iterator
@@ -22,13 +24,13 @@ _STRING = "tag:yaml.org,2002:str"
 
 
 def duplicates(root: "yaml.Node | None") -> str:
-    """One message for all duplicate keys of a document; empty when it has none."""
+    """One message for all duplicate keys of a document; empty when there are none."""
     lines = list(_errors(root, set())) if root is not None else []
     return _HEAD + "\n".join(_INDENT + line for line in lines) if lines else ""
 
 
 def warnings(strict_error: str) -> list[str]:
-    """A strict decoding error as the texts of the warnings that it becomes: one a line, for those of YAML."""
+    """The warnings for a strict decoding error; one for each line of a YAML error."""
     if not strict_error.startswith(_HEAD):
         return [strict_error]
     return [line.strip() for line in strict_error.removeprefix(_HEAD).splitlines()]
@@ -48,7 +50,7 @@ def _errors(node: "yaml.Node", walked: set[int]) -> Iterator[str]:
 def _map_errors(
     node: "yaml.MappingNode", seen: set[tuple[str, str]], walked: set[int], merging: "tuple[yaml.Node, ...]"
 ) -> Iterator[str]:
-    """The errors of a map or of one merged into it; `merging` are the maps on the way, which may be a circle."""
+    """The errors of a map or of a map merged into it. `merging`: the maps on the way, since merges may be circular."""
     for key, value in node.value:
         if key.tag == _MERGE:
             for merged in _merged_maps(value):
@@ -65,7 +67,7 @@ def _map_errors(
 
 
 def _merged_maps(value: "yaml.Node") -> list[Any]:
-    """The maps behind `<<`: earlier ones of a list win, so they are set last."""
+    """The maps of a merge key. Earlier maps of a list win, so they are set last."""
     nodes = reversed(value.value) if isinstance(value, yaml.SequenceNode) else [value]
     return [node for node in nodes if isinstance(node, yaml.MappingNode)]
 

@@ -1,1 +1,1 @@
-"""Label and field selectors: from the text of a query to the predicate that storage matches with."""
+"""Selectors: parses label selectors and field selectors into the requirements that storage matches."""

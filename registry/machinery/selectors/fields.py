@@ -1,8 +1,7 @@
-r"""Field selectors: parse `spec.nodeName=n1,status.phase!=Failed` into requirements.
+r"""Fields: field selectors: parses `spec.nodeName=n1,status.phase!=Failed` into requirements.
 
-Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; a term without a
-field and a value asks for nothing; `\\`, `\,` and `\=` stand for the characters themselves in a value, any other
-backslash is refused.
+Pure. Must hold: an unknown field is a BadRequest, not an empty list. A term without field and value is ignored. In a
+value, `\\`, `\,` and `\=` stand for the characters; any other backslash is refused.
 """
 
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.selection import Operator, Requirement
 
-# In the order in which they are looked for at each position.
+# In the order in which upstream tries them at each position.
 _OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))
 
 
@@ -22,13 +21,13 @@ def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
 
 
 def terms(text: str) -> list[tuple[str, Operator, str]]:
-    """The words, operators and values of a selector for whatever kind. Raises BadRequest for what is none."""
+    """Fields, operators and values of a selector, for any kind. Raises BadRequest for invalid syntax."""
     found = [_split(term, text) for term in sorted(_terms(text)) if term]
     return [(label, operator, value) for label, operator, value in found if label or value]
 
 
 def _terms(text: str) -> Iterator[str]:
-    """The text between commas that are not escaped."""
+    """The terms between commas that are not escaped."""
     start = position = 0
     while position < len(text):
         if text[position] == "\\":

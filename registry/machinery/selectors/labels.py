@@ -1,7 +1,7 @@
-"""Label selectors: parse `env in (prod,qa),tier!=db,!legacy` into requirements.
+"""Labels: label selectors: parses `env in (prod,qa),tier!=db,!legacy` into requirements.
 
-Pure. Must hold: what is accepted and how it is refused is kube-apiserver's, to the letter, including its odd corners
-(`a in ()` selects the empty value, `in in (in)` is fine). `a!=b` also selects objects without `a`.
+Pure. Must hold: syntax and messages are kube-apiserver's, including its corner cases: `a in ()` selects the empty
+value, `in in (in)` is valid. `a!=b` also selects objects without `a`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,12 +26,12 @@ _BINARY = {
     "<": Operator.LESS,
 }
 _MOST_DIGITS = 19
-"""Of a 64-bit integer: longer texts are not even converted."""
+"""Longer texts are no 64-bit integers, and are not converted."""
 _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 
 
 class _Token(NamedTuple):
-    """A symbol stands for itself; a word may be an operator where one is expected. The end is an empty symbol."""
+    """A symbol or a word. A word may be an operator. The end of the text is an empty symbol."""
 
     text: str
     is_word: bool
@@ -42,7 +42,7 @@ class _Token(NamedTuple):
 
 
 def parse(text: str) -> tuple[Requirement, ...]:
-    """The requirements of a selector, in the order of their labels. Raises BadRequest."""
+    """The requirements of a selector, sorted by label. Raises BadRequest."""
     return tuple(sorted(_Parser(list(_scan(text))).parse(), key=lambda requirement: requirement.name))
 
 
@@ -69,7 +69,7 @@ def _token_at(text: str, position: int) -> _Token:
 
 
 class _Parser:
-    """Recursive descent over the tokens; the last one is the end."""
+    """A recursive descent parser. The last token marks the end."""
 
     def __init__(self, tokens: Sequence[_Token]) -> None:
         self._tokens = tokens
@@ -140,7 +140,7 @@ class _Parser:
         return self._listed_values()
 
     def _listed_values(self) -> set[str]:
-        """What stands between the parentheses: words and, where nothing stands between commas, the empty value."""
+        """The values between the parentheses; a missing word between commas is the empty value."""
         values: set[str] = set()
         while True:
             token = self._take()

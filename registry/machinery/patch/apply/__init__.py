@@ -1,11 +1,14 @@
-"""Server-side apply: who owns which fields of an object, and what an applied configuration makes of it. Pure.
+"""Apply: server-side apply: field managers, managedFields and the merge of applied configurations.
 
-elements, fields    paths and sets of fields, in the form of FieldsV1
-shapes              how the values of a type are taken apart, compiled from its schema
-checks, contents, compare, merge, removal, reconcile    the walks over typed values
-creation            what a writer owns of a new object, compiled once a type: this is on the road of every create
-managed             metadata.managedFields: its entries, their order, their limits
-ownership           what updates and applies make of field sets
-conflicts, last_applied, resets, scale    their words; the way from client-side apply; who cannot set what; /scale
-manager             FieldManager: all of it for one kind in one version
+Pure. The modules follow structured-merge-diff (SMD) and managedfields upstream:
+
+elements, fields   path elements and field sets in the form of FieldsV1
+shapes             types as maps, lists and scalars, compiled from schema nodes
+checks, contents, compare, merge, removal, reconcile   the walks over typed values
+creation           the field set of a new object, compiled once a type, since every create needs it
+managed            metadata.managedFields: entries, their order, their limits
+ownership          the field sets after updates and applies
+conflicts, last_applied, resets, scale   conflict errors; client-side apply; reset fields; /scale
+manager            FieldManager for one kind in one version
+webhook_converted  FieldManager for custom resources with a conversion webhook
 """

@@ -1,4 +1,4 @@
-"""Managed fields after mutating admission, which may have changed or broken them. Pure."""
+"""Admitted: repairs metadata.managedFields after mutating admission. Pure."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _BROKEN = (
 def settle_managed_fields(
     metadata: dict[str, Any], before: Sequence[Entry] | None, warn: Callable[[str], None]
 ) -> None:
-    """Keep what admission says of owners if it can be read, in its one form; else what was said before."""
+    """Keep the managedFields of admission in canonical form if they are valid; otherwise restore the previous ones."""
     after = metadata.get("managedFields")
     if not after or after is before:
         return

@@ -1,6 +1,6 @@
-"""Checks: whether a configuration that is applied fits its type, in the words of structured merge.
+"""Checks: whether an applied configuration fits its type, with the messages of structured-merge-diff.
 
-Pure. Must hold: a value that passes can be walked without a ShapeError.
+Pure. Must hold: the other walks raise no ShapeError for a value without misfits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Sca
 
 
 class Misfit(NamedTuple):
-    """What is wrong, and where."""
+    """A mistake and its path."""
 
     where: str
     what: str
@@ -22,12 +22,12 @@ class Misfit(NamedTuple):
 
 
 def summary(found: Sequence[Misfit]) -> str:
-    """All that is wrong, as one text."""
+    """All mistakes as one text."""
     return str(found[0]) if len(found) == 1 else "errors:" + "".join(f"\n  {one}" for one in found)
 
 
 def misfits(shape: Shape, value: Any, *, where: str = "", allows_duplicates: bool = False) -> list[Misfit]:
-    """All that is wrong with a value."""
+    """All mistakes of a value."""
     return list(_check(shape, value, where, allows_duplicates))
 
 
@@ -50,7 +50,7 @@ def _check(shape: Shape, value: Any, where: str, allows_duplicates: bool) -> Ite
 
 
 def _check_members(part: Maps, value: dict[str, Any], where: str, allows_duplicates: bool) -> Iterator[Misfit]:
-    """The first member that is not known ends it."""
+    """Stops at the first unknown member."""
     if part.of_scalars is Scalar.STRING and all(type(one) is str for one in value.values()):
         return
     for name, one in value.items():
@@ -62,7 +62,7 @@ def _check_members(part: Maps, value: dict[str, Any], where: str, allows_duplica
 
 
 def _check_elements(part: Lists, value: list[Any], where: str, allows_duplicates: bool) -> Iterator[Misfit]:
-    """The first element that cannot be told from the others ends it."""
+    """Stops at the first element that has no key."""
     seen: set[str] = set()
     for index, one in enumerate(value):
         try:
@@ -78,7 +78,7 @@ def _check_elements(part: Lists, value: list[Any], where: str, allows_duplicates
 
 
 def scalar_misfit(scalar: Scalar, value: Any) -> str:
-    """Why a value that is there cannot be such a scalar; empty when it can."""
+    """Why a value is not a scalar of this type; empty when it is."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match scalar:
         case Scalar.NUMERIC if not is_number:

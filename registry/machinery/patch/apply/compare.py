@@ -1,6 +1,6 @@
-"""Compare: how one typed value differs from another, as sets of fields. Pure.
+"""Compare: the difference of two typed values as field sets, SMD's Comparison. Pure.
 
-Must hold: no field is in more than one of the three sets; when all are empty, the values are equal.
+Must hold: a field is in at most one of the three sets. Equal values give three empty sets.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Lists, M
 
 
 class Difference(Struct, frozen=True):
-    """What the second value adds, changes and removes."""
+    """The fields that the second value adds, modifies and removes."""
 
     added: Fields = field(default_factory=dict)
     modified: Fields = field(default_factory=dict)
@@ -23,23 +23,23 @@ class Difference(Struct, frozen=True):
 
     @property
     def changed(self) -> Fields:
-        """What is another value than before."""
+        """The fields with a new value."""
         return fields.union(self.modified, self.added)
 
     def within(self, resets: Resets) -> "Difference":
-        """Without what a writer cannot set."""
+        """The comparison without reset fields."""
         return Difference(resets.kept(self.added), resets.kept(self.modified), resets.kept(self.removed))
 
 
 def compared(shape: Shape, old: Any, new: Any) -> Difference:
-    """How the new value differs from the old one. Raises ShapeError."""
+    """Compare two values of a type. Raises ShapeError."""
     found = _Comparison()
     found.compare(shape, old, new, ())
     return Difference(fields.of_paths(found.added), fields.of_paths(found.modified), fields.of_paths(found.removed))
 
 
 class _Comparison:
-    """What has been found so far."""
+    """The paths found so far."""
 
     __slots__ = ("added", "modified", "removed")
 
@@ -60,7 +60,7 @@ class _Comparison:
             self._as(after, old, new, path)
 
     def _as(self, part: Part, old: Any, new: Any, path: Path) -> None:
-        """Compare what is taken for such a part."""
+        """Compare two values as this part."""
         if isinstance(part, Scalar) or part.is_atomic or not (_holds(part, old) or _holds(part, new)):
             self._whole(old, new, path)
             return
@@ -92,7 +92,7 @@ class _Comparison:
             self.compare(part.member(name), before.get(name, ABSENT), after.get(name, ABSENT), inside)
 
     def _scalars(self, before: dict[str, Any], after: dict[str, Any], path: Path) -> None:
-        """The members of maps of scalars."""
+        """Compare the members of maps of scalars."""
         for name, value in after.items():
             old = before.get(name, ABSENT)
             if old is ABSENT:
@@ -108,7 +108,7 @@ class _Comparison:
             self._elements(part.items, olds, news, (*path, element))
 
     def _elements(self, items: Shape, olds: list[Any], news: list[Any], path: Path) -> None:
-        """Elements that cannot be told from each other are compared as one thing."""
+        """Elements with the same key are compared as one value."""
         old, new = (olds[0] if olds else ABSENT), (news[0] if news else ABSENT)
         if len(olds) <= 1 and len(news) <= 1:
             self.compare(items, old, new, path)
@@ -126,7 +126,7 @@ class _Comparison:
 
 
 def _holds(part: Maps | Lists, value: Any) -> bool:
-    """Whether a value has something in it to be taken apart."""
+    """Whether the value is a map or list with members."""
     return isinstance(value, dict if isinstance(part, Maps) else list) and bool(value)
 
 
@@ -135,7 +135,7 @@ def _are_equal(old: Any, new: Any) -> bool:
 
 
 def grouped(part: Lists, value: Any) -> dict[str, list[Any]]:
-    """The elements of a list by what tells them apart. Raises ShapeError."""
+    """The elements of a list by their key. Raises ShapeError."""
     groups: dict[str, list[Any]] = {}
     for one in value if isinstance(value, list) else ():
         groups.setdefault(part.element(one), []).append(one)

@@ -1,4 +1,4 @@
-"""Conflicts: fields that an apply would take from others, and the error that says so. Pure."""
+"""Conflicts: fields of an apply that other managers own, and the ApplyConflict error. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -12,26 +12,26 @@ from aio_apiserver.registry.machinery.patch.apply.managed import Owner
 
 
 class Conflict(NamedTuple):
-    """A field and who owns it."""
+    """A field and its manager."""
 
     owner: Owner
     path: Path
 
 
 class Conflicts(Exception):
-    """Fields that an apply must not take without force."""
+    """An apply without force would take these fields from other managers."""
 
     def __init__(self, found: Iterable[Conflict]) -> None:
         super().__init__()
         self.found: Sequence[Conflict] = sorted(found, key=lambda conflict: str(conflict.owner))
 
     def outside(self, allowed: Fields) -> Sequence[Conflict]:
-        """Those about other fields."""
+        """The conflicts about fields outside of `allowed`."""
         return [conflict for conflict in self.found if not fields.has(allowed, conflict.path)]
 
 
 def error(conflicts: Conflicts) -> ApplyConflict:
-    """The answer to whoever did not want force."""
+    """The error for a client that applies without force."""
     causes = [
         Cause("FieldManagerConflict", f"conflict with {_shown(owner)}", elements.path_text(path))
         for owner, path in conflicts.found

@@ -1,4 +1,4 @@
-"""Contents: the fields that a value sets. Pure."""
+"""Contents: the field set of a value, SMD's ToFieldSet. Pure."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Sha
 
 
 def field_set(shape: Shape, value: Any) -> Fields:
-    """The fields of an object; it is itself no field."""
+    """The fields that an object sets. The object itself is no field."""
     return _set(shape, value) or NOTHING
 
 
 def _set(shape: Shape, value: Any) -> Fields | None:
-    """What hangs on the element of a value: None for nothing, since the empty tree is a member."""
+    """The tree below a value's element; None for no fields, since the empty tree is a member."""
     part = shape.part(value)
     if isinstance(part, Maps) and not part.is_atomic:
         return _of_map(part, value) if isinstance(value, dict) else None
@@ -36,7 +36,7 @@ def _of_map(part: Maps, value: dict[str, Any]) -> Fields | None:
 
 
 def _of_list(part: Lists, value: list[Any]) -> Fields | None:
-    """Elements that cannot be told from each other are one, of which nothing more is known."""
+    """Elements with the same key become one member without fields below."""
     tree: Fields = {}
     for one in value:
         element = part.element(one)
@@ -45,7 +45,7 @@ def _of_list(part: Lists, value: list[Any]) -> Fields | None:
 
 
 def with_named_fields(shape: Shape, tree: Fields) -> Fields:
-    """A set with the fields that types name as members wherever something below them is."""
+    """The set with every field of a struct that has set fields below it."""
     part = shape.maps
     result: Fields = {}
     for element, inside in tree.items():

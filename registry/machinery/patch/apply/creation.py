@@ -1,9 +1,12 @@
-"""Creation: the fields of a new object, which are the first writer's. Compiled to closures, once a type.
+"""Creation: the field set of a new object, which its first writer owns. Compiled to closures, once a type.
 
-It says what compare.py would say of the difference to an object without content, without making paths: this is on the
-road of every create. Members that are printed in any case (a status without content) are the writer's only where they
-say more than that. The plan for a shape (the keys that a map has) is made once, because objects have few shapes;
-clients choose them, so only so many are remembered. Pure. Must hold: a value that is not of its type is one thing.
+The result equals the comparison with an object without content, but needs no paths, because every create runs it. Some
+members are printed even when empty, such as a status. The writer owns them when they have more content than that.
+
+The plan for the keys of a map is cached, since objects have few sets of keys. The cache is limited, since clients
+choose the keys.
+
+Pure. Must hold: a value of the wrong type counts as a single field.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,28 +19,28 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Sha
 MAX_PLANS = 256
 
 Walk = Callable[[Any], Fields | None]
-"""From a value to what hangs on its element; None for nothing."""
+"""From a value to the tree below its element; None for no fields."""
 
 _Step = tuple[str, str, Walk | None]
-"""A member: its name, its element, and the walk over it (None: it is a leaf)."""
+"""A member: its name, its path element, and the walk over its value (None for a leaf)."""
 _Plan = tuple[list[_Step], Fields | None]
-"""The members, in order; and what all maps of the shape have in common, if their members are leaves."""
+"""The members in order. The tree too, when all members are leaves, since it is then the same for all maps."""
 
 
 def compiled(shape: Shape, empty: Mapping[str, Any]) -> Callable[[Any], Fields]:
-    """From an object to its fields; `empty` is how one without content is printed. Raises ShapeError."""
+    """A function from an object to its field set. `empty`: the printed object without content. Raises ShapeError."""
     walk = _Compiler().besides(shape, empty)
     return lambda value: walk(value) or NOTHING
 
 
 class _Compiler:
-    """Walks of one type; those of maps and lists are shared by all that have the same shape."""
+    """The walks of one type. Maps and lists of one shape share a walk."""
 
     def __init__(self) -> None:
         self._walks: dict[int, Walk] = {}
 
     def whole(self, shape: Shape) -> Walk | None:
-        """The walk over a value that nothing stood for; None for a leaf."""
+        """The walk over a value that is absent in the empty object; None for a leaf."""
         if shape.maps is not None and shape.lists is not None:
             return self._free(shape)
         part = shape.maps or shape.lists
@@ -46,7 +49,7 @@ class _Compiler:
         return self._part(part)
 
     def _free(self, shape: Shape) -> Walk | None:
-        """Free JSON: only its maps are taken apart, if at all."""
+        """Arbitrary JSON: maps are walked unless atomic, lists are leaves."""
         assert shape.maps is not None
         if shape.maps.is_atomic:
             return None
@@ -114,7 +117,7 @@ class _Compiler:
         return walk
 
     def besides(self, shape: Shape, empty: Any) -> Walk:
-        """The walk over a value in the place of one that is printed in any case."""
+        """The walk over a value that the empty object prints, too."""
         maps, lists = shape.maps, shape.lists
         if maps is not None and lists is None and not maps.is_atomic:
             return self._members_besides(maps, empty)
@@ -154,7 +157,7 @@ def _leaf(_value: Any) -> Fields:
 
 
 def _by_name(value: list[Any], key: str) -> Mapping[str, Any] | None:
-    """Elements by the text that names them; None when not all have one of their own, or one that is not long."""
+    """Elements by their key. None unless every element has its own short text as key."""
     try:
         named = {item[key]: item for item in value}
         is_usual = len(named) == len(value) and max(map(len, named)) <= elements.LONGEST_REMEMBERED
@@ -164,7 +167,7 @@ def _by_name(value: list[Any], key: str) -> Mapping[str, Any] | None:
 
 
 class _Plans:
-    """The steps through maps of named members, in order, by the keys that a map has."""
+    """The steps through a map of named members, by the set of its keys."""
 
     __slots__ = ("_known", "_walk_of")
 

@@ -1,7 +1,9 @@
-"""Path elements: one step into an object, as FieldsV1 writes it.
+"""Elements: path elements of FieldsV1: one step into an object.
 
-`f:name` is a member, `k:{"name":"c"}` an element of a list by its keys, `v:"x"` an element of a set by its value,
-`i:0` an element by its place. Pure. Must hold: equal elements are equal texts, so texts can be compared and be keys.
+`f:name` is a member, `k:{"name":"c"}` a list element by its keys, `v:"x"` a set element by its value, `i:0` an element
+by its index.
+
+Pure. Must hold: equal elements have equal texts, so that texts can be compared and used as dict keys.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,27 +19,27 @@ FIELD, KEYS, VALUE, INDEX = "f:", "k:", "v:", "i:"
 _KINDS = (FIELD, KEYS, VALUE, INDEX)
 _REMEMBERED = 8192
 LONGEST_REMEMBERED = 256
-"""Clients choose elements: only so many, and none that is longer, are remembered."""
+"""Clients choose the elements, so the cache has a limited number of entries of limited length."""
 _EXACT = 2**53
 _ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-"""What Go's encoder escapes."""
+"""The characters that Go's JSON encoder escapes."""
 
 Path = tuple[str, ...]
 
 
 def field(name: str) -> str:
-    """The element of a member."""
+    """The element of a map member."""
     return FIELD + name
 
 
 def of_keys(values: Mapping[str, Any]) -> str:
-    """The element of a list with keys."""
+    """The element of a list element, by its keys."""
     pairs = (f"{orjson.dumps(name).decode()}:{_json(values[name])}" for name in sorted(values))
     return f"{KEYS}{{{','.join(pairs)}}}"
 
 
 def of_key_values(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
-    """The element of a list with keys, by their names (in order) and values: the same few come again and again."""
+    """The same from sorted names and their values. Cached, because objects repeat the same few."""
     if all(type(value) is int or (type(value) is str and len(value) <= LONGEST_REMEMBERED) for value in values):
         return _of_plain_keys(names, values)
     return of_keys(dict(zip(names, values, strict=True)))
@@ -45,7 +47,7 @@ def of_key_values(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def of_text_key(name: str, text: str) -> str:
-    """The same for one key whose value is a text that is not long."""
+    """The same for one key with a short text value."""
     return of_keys({name: text})
 
 
@@ -55,7 +57,7 @@ def _of_plain_keys(names: tuple[str, ...], values: tuple[int | str, ...]) -> str
 
 
 def of_value(value: Any) -> str:
-    """The element of a set."""
+    """The element of a set element."""
     return VALUE + _json(value)
 
 
@@ -64,12 +66,12 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A whole number has one form, however it was written."""
+    """A whole number has one text, with and without fraction."""
     return int(value) if type(value) is float and value.is_integer() and abs(value) < _EXACT else value
 
 
 def normalized(text: str) -> str | None:
-    """The one form of an element that somebody wrote; None for a kind that is not known. Raises ValueError."""
+    """The canonical text of a client's element; None for an unknown kind. Raises ValueError."""
     return _remembered_form(text) if len(text) <= LONGEST_REMEMBERED else _form(text)
 
 
@@ -99,7 +101,7 @@ def _keys(text: str) -> Mapping[str, Any]:
 
 
 def order(text: str) -> tuple[Any, ...]:
-    """What elements are sorted by: members, keys, values, places; numbers as numbers. The member mark comes first."""
+    """The sort key of an element: fields, then keys, values, indexes; numbers by value. The mark `.` comes first."""
     return _remembered_order(text) if len(text) <= LONGEST_REMEMBERED else _order(text)
 
 
@@ -132,7 +134,7 @@ _remembered_order = lru_cache(maxsize=_REMEMBERED)(_order)
 
 
 def path_text(path: Iterable[str]) -> str:
-    """A path as messages show it: `.spec.containers[name="c"].image`."""
+    """A path as in messages: `.spec.containers[name="c"].image`."""
     return "".join(map(_text, path))
 
 

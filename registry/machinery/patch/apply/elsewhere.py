@@ -1,8 +1,10 @@
-"""Elsewhere: field managers of objects whose versions somebody else converts, who has to be asked.
+"""Webhook converted: runs the field manager for custom resources whose versions a conversion webhook converts.
 
-The work of a field manager is pure: where it needs a conversion it ends, and begins again with the answer. Must hold:
-work needs conversions in the same order each time it is done, so that answers go by their number; one that is needed
-twice is asked for twice, as by kube-apiserver, because whoever converts sees it.
+The field manager is synchronous. When it needs a conversion, its run ends, the webhook is called, and the run starts
+again with the result.
+
+Must hold: each run needs its conversions in the same order, since results are found by their number. The same
+conversion is requested again each time, as kube-apiserver does, because the webhook sees the requests.
 """
 
 from collections.abc import Callable
@@ -25,7 +27,7 @@ T = TypeVar("T")
 async def track(
     manager: FieldManager, live: Object | None, new: Object, by: str, *, empties: Empties = (), run: Run = at_once
 ) -> None:
-    """FieldManager.track, with conversions from wherever they come."""
+    """FieldManager.track with the conversion webhook, if there is one."""
     if manager.ask is None:
         await run(partial(manager.track, live, new, by, empties))
         return
@@ -49,14 +51,14 @@ async def apply(
     empties: list[Empty] | None = None,
     run: Run = at_once,
 ) -> Object:
-    """FieldManager.apply, with conversions from wherever they come."""
+    """FieldManager.apply with the conversion webhook, if there is one."""
     if manager.ask is None:
         return await run(partial(manager.apply, live, config, by, force=force, empties=empties))
     return await _done(manager, lambda owners: owners.apply(live, config, by, force=force, empties=empties), run)
 
 
 class _Wanted(Exception):
-    """The conversion that the work needs next."""
+    """The next conversion that the run needs."""
 
     def __init__(self, one: Versioned, api_version: str) -> None:
         super().__init__()
@@ -65,7 +67,7 @@ class _Wanted(Exception):
 
 
 class _Answers(Struct):
-    """What has been answered so far, for one more attempt."""
+    """The results of the webhook so far, for the next run."""
 
     known: tuple[Versioned | ShapeError, ...] = ()
     used: int = 0
@@ -83,7 +85,7 @@ class _Answers(Struct):
 
 
 async def _done(manager: FieldManager, work: Callable[[FieldManager], T], run: Run) -> T:
-    """What the work comes to when nothing is left to be asked."""
+    """Run the work until it needs no further conversion."""
     answers = _Answers()
     while True:
         try:
@@ -94,7 +96,7 @@ async def _done(manager: FieldManager, work: Callable[[FieldManager], T], run: R
 
 
 async def _answered(manager: FieldManager, one: Versioned, api_version: str) -> Versioned | ShapeError:
-    """An object in another version: conversions lead through the version of the request."""
+    """An object in another version. The conversion goes through the version of the request."""
     assert manager.ask is not None
     value, through = one.value, manager.form.api_version
     try:

@@ -1,14 +1,14 @@
-"""Field sets: which fields of an object somebody owns, in the very form of FieldsV1.
+"""Fields: field sets in the form of FieldsV1.
 
-A set is a tree of path elements. An element with nothing below it is a member of the set; one with something below it
-is a member if it holds the mark `.`:
+A set is a tree of path elements. An element without children is a member of the set. An element with children is a
+member if it has the child `.`:
 
     {"f:metadata": {"f:labels": {".": {}, "f:app": {}}}, "f:spec": {"f:replicas": {}}}
 
 has the members .metadata.labels, .metadata.labels.app and .spec.replicas. The empty set is the empty map.
 
-Pure. Must hold: sets never change once they are made, so that they can share parts with each other and with objects;
-elements come in order; no element stands for nothing. Encoding what was decoded gives the same text.
+Pure. Must hold: a finished set does not change, since sets share parts with each other and with objects. Elements are
+sorted, and each has a member in or below it. Encoding a decoded set gives the same text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _MARK: Fields = {MEMBER: {}}
 
 
 def decoded(value: Any) -> Fields:
-    """The set that a FieldsV1 of unknown origin means. Raises ValueError."""
+    """The set of a client's FieldsV1. Raises ValueError."""
     if not isinstance(value, dict):
         raise ValueError("a field set is an object")
     return {name: inside for name, inside in _decoded(value).items() if name != MEMBER}
@@ -45,7 +45,7 @@ def _decoded(value: Any) -> Fields:
 
 
 def ordered(tree: Fields) -> Fields:
-    """A tree with its own elements in order."""
+    """The tree with its first level sorted."""
     names = list(tree)
     if all(name.startswith(elements.FIELD) for name in names):
         in_order = sorted(names)
@@ -55,19 +55,19 @@ def ordered(tree: Fields) -> Fields:
 
 
 def is_member(tree: Fields) -> bool:
-    """Whether the element that a tree hangs on is a member."""
+    """Whether the element above this tree is a member."""
     return not tree or MEMBER in tree
 
 
 def as_member(tree: Fields | None) -> Fields:
-    """A tree (None: nothing) with the element that it hangs on as a member."""
+    """The tree (None: no children) with the element above it as a member."""
     if not tree or MEMBER in tree:
         return tree or LEAF
     return {MEMBER: LEAF, **tree}
 
 
 def of_paths(paths: Iterable[Path]) -> Fields:
-    """The set of some paths."""
+    """The set of these paths."""
     tree: Fields = {}
     for path in paths:
         inside = tree
@@ -78,14 +78,14 @@ def of_paths(paths: Iterable[Path]) -> Fields:
 
 
 def _finished(tree: Fields) -> Fields:
-    """A tree that was made with a mark at each member."""
+    """The canonical form of a tree with a mark at each member."""
     return ordered(
         {name: LEAF if inside == _MARK or name == MEMBER else _finished(inside) for name, inside in tree.items()}
     )
 
 
 def has(fields: Fields, path: Path) -> bool:
-    """Whether a path is a member."""
+    """Whether the path is a member."""
     for element in path:
         inside = fields.get(element)
         if inside is None:
@@ -95,7 +95,7 @@ def has(fields: Fields, path: Path) -> bool:
 
 
 def members(fields: Fields, before: Path = ()) -> Iterator[Path]:
-    """The paths of all members: those of a level before those below it."""
+    """The paths of all members; one level before the next."""
     for name, inside in fields.items():
         if name != MEMBER and is_member(inside):
             yield (*before, name)
@@ -105,22 +105,22 @@ def members(fields: Fields, before: Path = ()) -> Iterator[Path]:
 
 
 def union(one: Fields, other: Fields) -> Fields:
-    """The members of both."""
+    """The members of either set."""
     return _union(one, other) if one and other else one or other
 
 
 def difference(one: Fields, other: Fields) -> Fields:
-    """The members of one that the other has not."""
+    """The members of `one` that are not in `other`."""
     return (_difference(one, other) or NOTHING) if one and other else one
 
 
 def outside(one: Fields, other: Fields) -> Fields:
-    """The members of one that neither are in the other nor below a member of it."""
+    """The members of `one` that are neither in `other` nor below one of its members."""
     return (_outside(one, other) or NOTHING) if one and other else one
 
 
 def intersection(one: Fields, other: Fields) -> Fields:
-    """The members that both have."""
+    """The members of both sets."""
     return (_intersection(one, other) or NOTHING) if one and other else NOTHING
 
 
@@ -135,7 +135,7 @@ def _union(one: Fields, other: Fields) -> Fields:
 
 
 def _difference(one: Fields, other: Fields) -> Fields | None:
-    """None for nothing, since the empty tree is a member."""
+    """None for the empty set, since the empty tree is a member."""
     left = {}
     for name, inside in one.items():
         theirs = other.get(name)

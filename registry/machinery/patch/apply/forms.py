@@ -1,6 +1,6 @@
-"""Forms: how the objects of a resource look in one version, to whoever looks after their fields.
+"""Type converters: hub objects as typed values of one version and back, upstream's TypeConverter, for field managers.
 
-Must hold: objects that are given are left as they are; a type is compiled when its first object is written.
+Must hold: the given objects are not changed. A type is compiled at its first use.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,15 +28,15 @@ Type = ObjectType | CustomType
 
 
 def kind_text(kind: GroupVersionKind) -> str:
-    """A kind as messages of applies name it."""
+    """A kind as messages about applies name it."""
     return f"{kind.group}/{kind.version}, Kind={kind.kind}"
 
 
 class Form:
     """One version of a resource. `shape_of` compiles the shape of its type.
 
-    refusal: why no object can be made of what is applied in this form; empty where it can. kube-apiserver cannot do so
-    with the Scales of custom resources, and says it.
+    refusal: the reason why an apply in this version fails; empty for most. kube-apiserver refuses to apply Scales of
+    custom resources.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Form:
 
     @property
     def resets_only(self) -> str:
-        """The one version in which writers of objects cannot set what they cannot set; empty for all."""
+        """The one version in which reset fields count; empty when they count in all versions."""
         return ""
 
     @cached_property
@@ -70,7 +70,7 @@ class Form:
         return self._shape_of(self.type.node)
 
     def shown(self, hub: Object, empties: Empties = ()) -> Versioned:
-        """A hub object as this version prints it, with what is empty in it and not nothing."""
+        """A hub object as this version prints it, with `[]` and `{}` for empty values."""
         conversion = self.view.conversion
         value = self._printed(conversion.from_hub(objects.clone(hub)) if conversion else hub)
         if empties:
@@ -78,16 +78,16 @@ class Form:
         return self.versioned(value)
 
     def stored(self, hub: Object) -> Versioned:
-        """A hub object as it was stored: that is how the hub's version prints it."""
+        """A stored hub object. The storage version prints it without conversion."""
         return self.versioned(self._typed(hub)) if self.view.conversion is None else self.shown(hub)
 
     def versioned(self, value: Object) -> Versioned:
         return Versioned(self.api_version, self.shape, value)
 
     def hub(self, value: Object, empties: list[Empty] | None = None) -> Object:
-        """The hub object of one in this version, with its defaults; what is empty is noted.
+        """The hub object of a value in this version, with defaults. Fills `empties` with the empty values.
 
-        Raises DecodeError, or Unconvertible.
+        Raises DecodeError and Unconvertible.
         """
         decoded = self.type.convert(objects.clone(value))
         decoded.obj.setdefault("metadata", {})
@@ -99,7 +99,7 @@ class Form:
             raise Unconvertible(exc.message) from exc
 
     def plain_hub(self, value: Object) -> Object:
-        """The same without defaults, for what only becomes another version. Raises DecodeError."""
+        """The hub object without defaults, on the way to another version. Raises DecodeError."""
         obj = self.type.convert(objects.clone(value)).obj
         obj.setdefault("metadata", {})
         for name in ("kind", "apiVersion"):
@@ -114,36 +114,38 @@ class Form:
 
     @cached_property
     def created_fields(self) -> Callable[[Mapping[str, Any]], Fields]:
-        """From an object as this version prints it to all that it says beyond an object without content."""
+        """A function from a printed object to the fields that it sets beyond the object without content."""
         return creation.compiled(self.shape, self.nothing.value)
 
     def converted(self, one: Versioned, source: "Form") -> Versioned | None:
-        """An object of another form in this one; None where it cannot be said. Raises ShapeError."""
+        """A value of another version in this one; None when it cannot be converted. Raises ShapeError."""
         try:
             return self.shown(source.plain_hub(one.value))
         except DecodeError as exc:
             raise ShapeError(source.unfit(exc)) from exc
 
     def unfit(self, why: DecodeError) -> str:
-        """Why a value is no object of this form."""
+        """The message for a value that is no object of this version."""
         return f"unable to convert unstructured object to {kind_text(self.view.object_kind)}: {why.message}"
 
     def read(self, value: Object) -> Versioned:
-        """An object that somebody has put into this version. Raises ShapeError for what it has no words for."""
+        """A value that the webhook has converted to this version. Raises ShapeError when it does not fit the schema."""
         return self.versioned(value)
 
     def refuse(self, api_version: str) -> None:
-        """What there is to say of a version to which nothing converts: it may be gone. Raises ShapeError where not."""
+        """The answer to a version without conversion. Raises ShapeError; a built-in version may be gone and raises
+        none.
+        """
 
     def _printed(self, value: Object) -> Object:
-        """An object in its canonical form."""
+        """An object in canonical form."""
         printed = self.view.canonical(value)
         printed.pop("kind", None)
         printed.pop("apiVersion", None)
         return self._typed(printed)
 
     def _typed(self, value: Object) -> Object:
-        """An object with its type, without what is known of its owners; the given one is left as it is."""
+        """A copy with kind and apiVersion and without managedFields."""
         whole = typed(self.view.object_kind, value)
         if "managedFields" in value["metadata"]:
             whole["metadata"] = {name: one for name, one in value["metadata"].items() if name != "managedFields"}
@@ -151,9 +153,9 @@ class Form:
 
 
 class CustomForm(Form):
-    """One version of a custom resource. Versions differ in nothing but their schemas, unless somebody else converts.
+    """One version of a custom resource. Without webhook, conversion changes the apiVersion alone.
 
-    An object that a version has no words for cannot be shown in it.
+    A value that does not fit the version's schema cannot be converted to it.
     """
 
     def __init__(self, view: View, own: CustomType, metadata: Shape) -> None:
@@ -161,7 +163,7 @@ class CustomForm(Form):
 
     @property
     def resets_only(self) -> str:
-        """Custom resources say only of the version of a write what it cannot set, if it is of no subresource."""
+        """Custom resources have reset fields in the version of the write alone, and not on subresources."""
         return self.api_version
 
     def converted(self, one: Versioned, source: Form) -> Versioned:
@@ -184,7 +186,7 @@ Forms = Mapping[str, Form]
 
 
 def convert(forms: Forms, one: Versioned, api_version: str) -> Versioned | None:
-    """An object in another version; None for a version that is not served. Raises ShapeError."""
+    """A value in another version; None for a version that is not served. Raises ShapeError."""
     if one.api_version == api_version:
         return one
     form = forms.get(api_version)

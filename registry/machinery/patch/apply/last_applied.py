@@ -1,8 +1,10 @@
-"""The way from client-side apply and back: the annotation in which kubectl keeps what it applied.
+"""Last applied: kubectl's migration from client-side to server-side apply and back.
 
-kubectl owns what it applied from the client as an updater. When it begins to apply on the server, those fields are no
-conflicts; and while the annotation is there, it is kept true for those who go back. Only the manager `kubectl` does
-so. Pure.
+The annotation holds what kubectl applied on the client side, and kubectl owns these fields as an updater. Its first
+server-side apply takes them without conflict. While the annotation is there, each apply by the manager `kubectl`
+updates it, so that users can go back.
+
+Pure.
 """
 
 from typing import Any
@@ -18,13 +20,13 @@ from aio_apiserver.storage.stored_object import Object
 MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 _MOST_BYTES = 256 * 1024
-"""All annotations of an object together: before there are more, the annotation goes."""
+"""The size limit of all annotations together. Beyond it the annotation is removed."""
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-"""What Go's encoder escapes."""
+"""The characters that Go's JSON encoder escapes."""
 
 
 def still_as_applied(live: Versioned) -> Fields:
-    """The fields of the annotation that the object still has as they were applied."""
+    """The fields of the annotation whose values in the object are still those applied."""
     applied = _configuration(live)
     if applied is None:
         return NOTHING
@@ -36,7 +38,7 @@ def still_as_applied(live: Versioned) -> Fields:
 
 
 def _configuration(live: Versioned) -> Versioned | None:
-    """What was applied last; None when it is not there, or it or the object does not fit the type of today."""
+    """The last applied configuration. None when there is none, or when it or the object does not fit the type."""
     text = _annotations(live.value).get(ANNOTATION)
     try:
         config = orjson.loads(text or b"")
@@ -50,7 +52,7 @@ def _configuration(live: Versioned) -> Versioned | None:
 
 
 def kept_true(obj: Object, config: Object) -> None:
-    """Say in an object's annotation, if it has one, what has just been applied."""
+    """Update the annotation, if the object has it, with the configuration just applied."""
     if not _annotations(obj).get(ANNOTATION):
         return
     annotations = {**obj["metadata"]["annotations"], ANNOTATION: _text(config)}
@@ -60,7 +62,7 @@ def kept_true(obj: Object, config: Object) -> None:
 
 
 def _text(config: Object) -> str:
-    """A configuration without the annotation, as Go's encoder writes it."""
+    """The configuration without the annotation, as Go's encoder writes it."""
     config = objects.clone(config)
     annotations = objects.get(config, "metadata.annotations")
     if isinstance(annotations, dict):

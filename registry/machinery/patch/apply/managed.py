@@ -1,7 +1,7 @@
-"""Managed fields: who owns which fields of an object since when, and how metadata.managedFields says it.
+"""Managed: metadata.managedFields: the fields of each manager, and the time of its last write.
 
-Pure. Must hold: a list with an entry that cannot be read is a ValueError, never half of it; entries come out in
-kube-apiserver's order: applies before updates, then by time.
+Pure. Must hold: a list with an invalid entry raises ValueError as a whole. Entries are written in kube-apiserver's
+order: applies before updates, then by time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,13 @@ _ANCIENT = "ancient-changes"
 _UNKNOWN = "unknown"
 
 Entry = Mapping[str, Any]
-"""One of metadata.managedFields."""
+"""One entry of metadata.managedFields."""
 
 
 class Owner(NamedTuple):
-    """One who owns fields. The version tells updates apart, not applies (then it is empty)."""
+    """The identity of a manager. Updates of different versions are different managers. For applies, api_version is
+    empty.
+    """
 
     manager: str
     operation: str
@@ -34,7 +36,7 @@ class Owner(NamedTuple):
         return self.operation == APPLY
 
     def __str__(self) -> str:
-        """As kube-apiserver identifies it: what conflicts are sorted by."""
+        """The identifier as kube-apiserver writes it; conflicts are sorted by it."""
         members = {"manager": self.manager, "operation": self.operation, "apiVersion": self.api_version}
         if self.subresource:
             members["subresource"] = self.subresource
@@ -50,7 +52,7 @@ def updater(manager: str, api_version: str, subresource: str) -> Owner:
 
 
 class Owned(NamedTuple):
-    """Fields in the words of a version, and since when (RFC 3339, empty when nobody knows)."""
+    """The fields of a manager in one version, and their time (RFC 3339; empty when unknown)."""
 
     api_version: str
     fields: Fields
@@ -61,7 +63,7 @@ Managed = Mapping[Owner, Owned]
 
 
 def read(entries: Sequence[Entry]) -> dict[Owner, Owned]:
-    """What entries of unknown origin say. Raises ValueError."""
+    """The managers of a client's entries. Raises ValueError."""
     return {_owner(entry): _checked(entry, number) for number, entry in enumerate(entries)}
 
 
@@ -69,7 +71,7 @@ _TEXTS = ("manager", "operation", "apiVersion", "fieldsType", "subresource")
 
 
 def may_be_read(value: Any) -> bool:
-    """Whether a value of unknown origin is a list of entries, whatever they say."""
+    """Whether a client's value decodes as a list of entries."""
     return isinstance(value, list) and all(isinstance(one, dict) and _is_entry(one) for one in value)
 
 
@@ -88,7 +90,7 @@ def _is_time(value: Any) -> bool:
 
 
 def known(entries: Sequence[Entry]) -> dict[Owner, Owned]:
-    """What entries say that were once written here."""
+    """The managers of entries that this server has written."""
     return {
         _owner(entry): Owned(entry["apiVersion"], entry.get("fieldsV1") or fields.NOTHING, entry.get("time") or "")
         for entry in entries
@@ -115,7 +117,7 @@ def _checked(entry: Entry, number: int) -> Owned:
 
 
 def written(managed: Managed) -> list[dict[str, Any]]:
-    """The entries, in order."""
+    """The entries in order."""
     ordered = sorted(managed.items(), key=_order) if len(managed) > 1 else managed.items()
     return [entry(owner, owned) for owner, owned in ordered]
 
@@ -142,7 +144,7 @@ def entry(owner: Owner, owned: Owned) -> dict[str, Any]:
 
 
 def capped(managed: dict[Owner, Owned]) -> dict[Owner, Owned]:
-    """With the oldest updates of a version made one, when there are too many."""
+    """Merge the oldest updates of a version into one entry when there are too many."""
     updaters = [owner for owner in managed if not owner.is_applier]
     surplus = len(updaters) - MAX_UPDATERS
     if surplus <= 0:
@@ -162,7 +164,7 @@ def capped(managed: dict[Owner, Owned]) -> dict[Owner, Owned]:
 
 
 def _put_together(managed: dict[Owner, Owned], first: Owner, other: Owner, version: str) -> None:
-    """Move what one more owner has into the bucket of its version, which begins as the first one's."""
+    """Move the fields of another manager into the bucket of its version. The first manager becomes the bucket."""
     bucket = updater(_ANCIENT, version, "")
     if bucket not in managed:
         managed[bucket] = managed.pop(first)

@@ -1,7 +1,9 @@
-"""FieldManager: keeps metadata.managedFields of one resource, written in one version on one path; carries out applies.
+"""Manager: FieldManager, which writes metadata.managedFields of a resource and carries out server-side applies.
 
-Must hold: what cannot be understood of managed fields is forgotten, never an error of an update; an apply is decided
-on the state that it replaces; live objects are left as they are.
+There is one for each version and path (main resource or subresource).
+
+Must hold: invalid managedFields are dropped and fail no update. An apply works on the state that it replaces. Live
+objects are not changed.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -55,20 +57,20 @@ def _unowned() -> Fields:
 
 
 _UNOWNED = _unowned()
-"""What nobody owns: it identifies the object, or is the server's."""
+"""The fields without a manager: they identify the object or belong to the server."""
 
 _FORGETTING: tuple[list[Any], ...] = ([], [{}])
-"""What a client writes into managedFields to begin anew."""
+"""The values with which a client resets managedFields."""
 
 
 Ask = Callable[[Object, str], Awaitable[Object]]
-"""Converts an object, with its type, to another apiVersion. Raises ShapeError."""
+"""Converts an object to another apiVersion by webhook. Raises ShapeError."""
 
 
 class FieldManager(Struct, frozen=True):
-    """form: the version that is written; forms: all that are served. Subresources have owners of their own.
+    """form: the version of the write. forms: all served versions. Each subresource has managers of its own.
 
-    ask: who converts between the versions, if that cannot be said here; convert: what he has said, see elsewhere.py.
+    ask: calls the conversion webhook, if there is one. convert: the webhook's results so far, see webhook_converted.py.
     """
 
     form: Form
@@ -80,9 +82,9 @@ class FieldManager(Struct, frozen=True):
     convert: Convert | None = None
 
     def track(self, live: Object | None, new: Object, manager: str, empties: Empties = ()) -> None:
-        """Write into a new hub object who owns what after an update of the live one (None: a creation).
+        """Set managedFields of a new hub object after an update of the live object (None: a create).
 
-        empties: what of it was sent empty, in this form.
+        empties: the empty values that the client sent in this version.
         """
         given = new["metadata"].pop("managedFields", None)
         try:
@@ -107,7 +109,9 @@ class FieldManager(Struct, frozen=True):
         return managed.written(managed.capped(left))
 
     def _known(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
-        """The managed fields to begin with: those that a client sends, unless it does not understand them."""
+        """The managed fields before the write: those in the client's object if they are valid, else those of the live
+        object.
+        """
         if not self.subresource and given is not None:
             if given in _FORGETTING:
                 return {}
@@ -120,14 +124,14 @@ class FieldManager(Struct, frozen=True):
         return managed.known(present)
 
     def _created(self, new: Object, manager: str, empties: Empties) -> Sequence[Entry]:
-        """Those of an object that nothing stood for: the short way of the same."""
+        """The entries of a created object; a shortcut with the same result."""
         created = self.form.created_fields(self.form.shown(new, empties).value)
         left: dict[Owner, Owned] = {}
         self._own(left, self.resets.kept(created), manager)
         return managed.written(left)
 
     def _own(self, left: dict[Owner, Owned], mine: Fields, manager: str) -> None:
-        """Add what is an updater's by this write."""
+        """Add the fields of this write to its updater."""
         mine = fields.difference(mine, _UNOWNED)
         if mine:
             owner = managed.updater(manager, self.form.api_version, self.subresource)
@@ -140,9 +144,9 @@ class FieldManager(Struct, frozen=True):
     def apply(
         self, live: Object | None, config: Any, manager: str, *, force: bool, empties: list[Empty] | None = None
     ) -> Object:
-        """The hub object after an apply of a configuration in this version; what is empty in it is noted.
+        """The hub object after an apply in this version. Fills `empties` with the empty values.
 
-        Raises ApplyConflict, BadRequest, and bare StatusErrors for what does not fit the type.
+        Raises ApplyConflict, BadRequest, and StatusError when the configuration does not fit the type.
         """
         self._check_kind(config)
         before, wanted = self._shown(live), self.form.versioned(config)
@@ -166,7 +170,7 @@ class FieldManager(Struct, frozen=True):
     def _applied(
         self, before: Versioned, wanted: Versioned, known: managed.Managed, owner: Owner, *, force: bool
     ) -> tuple[Versioned, dict[Owner, Owned]]:
-        """What kubectl owns from the days when it applied from the client, it may take."""
+        """Apply; kubectl may also take the fields that it owns from client-side apply."""
         try:
             return ownership.applied(self._rules, before, wanted, known, owner=owner, force=force)
         except Conflicts as exc:
@@ -178,9 +182,9 @@ class FieldManager(Struct, frozen=True):
             return ownership.applied(self._rules, before, wanted, known, owner=owner, force=True)
 
     def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
-        """The owner of all that is there when nobody was tracked until now.
+        """The entry `before-first-apply` for an object without managedFields.
 
-        Raises a StatusError for what does not fit its type (of today).
+        Raises StatusError when the object does not fit its present type.
         """
         if self.form.refusal:
             what = f"failed to convert live object (/; {forms.kind_text(self.form.view.object_kind)}) to proper version"
@@ -197,7 +201,7 @@ class FieldManager(Struct, frozen=True):
         return known
 
     def _settle(self, left: dict[Owner, Owned], owner: Owner, *, is_changed: bool) -> None:
-        """What is nobody's is not the applier's; the time is that of his last apply that changed something."""
+        """Drop fields without a manager from the applier's set. Its time changes when the object changes."""
         mine = left.pop(owner, None)
         owned = fields.difference(mine.fields, _UNOWNED) if mine else fields.NOTHING
         if mine and owned:
@@ -226,13 +230,13 @@ class FieldManager(Struct, frozen=True):
         return forms.convert(self.forms, one, api_version)
 
     def _check_kind(self, config: Object) -> None:
-        """Raises BadRequest."""
+        """Raises BadRequest for another kind."""
         kind = _kind_of(config)
         if kind != self.form.view.object_kind:
             raise BadRequest(f"invalid object type: {forms.kind_text(kind)}")
 
     def _check(self, config: Object, live: Versioned) -> None:
-        """Raises BadRequest, or a StatusError for what does not fit its type (of today)."""
+        """Raises BadRequest, and StatusError when the configuration or the live object does not fit its type."""
         if managed.may_be_read(objects.get(config, "metadata.managedFields")):
             raise BadRequest("metadata.managedFields must be nil")
         if found := checks.misfits(self.form.shape, config):
@@ -254,7 +258,7 @@ def _write(obj: Object, entries: Sequence[Entry]) -> None:
 
 
 def _kind_of(config: Object) -> GroupVersionKind:
-    """What a configuration says that it is."""
+    """The kind that a configuration names."""
     api_version, kind = (one if isinstance(one, str) else "" for one in (config.get("apiVersion"), config.get("kind")))
     if api_version.count("/") > 1:
         return GroupVersionKind("", "", "")
@@ -263,7 +267,7 @@ def _kind_of(config: Object) -> GroupVersionKind:
 
 
 def _subject(config: Object) -> str:
-    """What a configuration is about, for messages."""
+    """Name and kind of a configuration, for messages."""
     names = (objects.get(config, f"metadata.{name}", "") for name in ("namespace", "name"))
     shown = "/".join(name if isinstance(name, str) else "" for name in names)
     return f"{shown}; {forms.kind_text(_kind_of(config))}"

@@ -1,6 +1,6 @@
-"""Merge: a value with what a configuration says; what that does not name stays. Pure.
+"""Merge: merges an applied configuration into the live value; fields that it does not name stay. Pure.
 
-Must hold: values are never changed; the result may share parts with both.
+Must hold: the inputs are not changed. The result may share parts with them.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def _merged_list(part: Lists, live: list[Any], config: list[Any]) -> Any:
     for element, place in _in_order(names, list(after), before.keys()):
         if element in after:
             olds = before.get(element, ())
-            # What the live list has twice is not merged: nobody could say with which of them.
+            # Duplicate elements of the live list are not merged, because the right one is not known.
             old = olds[0] if len(olds) == 1 else (None if olds else ABSENT)
             one = merged(part.items, old, after[element][0])
         else:
@@ -55,10 +55,10 @@ def _merged_list(part: Lists, live: list[Any], config: list[Any]) -> Any:
 
 
 def _in_order(live: list[str], config: list[str], known: Any) -> Iterator[tuple[str, int]]:
-    """Elements and their places in the live list: what both have in the order of the configuration.
+    """Elements and their index in the live list. Shared elements come in the order of the configuration.
 
-    What only the live list has keeps its place before the next shared element; what only the configuration has comes
-    where that has it.
+    Elements of the live list alone stay before the next shared element. Elements of the configuration alone keep their
+    position in it.
     """
     wanted = set(config)
     shared = iter([element for element in config if element in known])

@@ -1,6 +1,6 @@
-"""Ownership: what an update and an apply make of field sets, and what an apply makes of the object.
+"""Ownership: field sets after an update or apply, and the object after an apply, SMD's merge.Updater.
 
-Pure. Must hold: no apply removes a field that somebody else owns; what a writer cannot set is nobody's.
+Pure. Must hold: an apply does not remove fields that another manager owns. Reset fields get no manager.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Shape, S
 
 
 class Versioned(NamedTuple):
-    """An object in one version, with the shape of its type."""
+    """A value in one version, with the shape of its type."""
 
     api_version: str
     shape: Shape
@@ -29,7 +29,7 @@ class Versioned(NamedTuple):
         return contents.field_set(self.shape, self.value)
 
     def named_field_set(self) -> Fields:
-        """The fields that it sets, and all that its type names above them."""
+        """The fields that it sets, and the named fields above them."""
         return contents.with_named_fields(self.shape, self.field_set())
 
     def named(self, found: Fields) -> Fields:
@@ -47,15 +47,15 @@ class Versioned(NamedTuple):
 
 
 class Convert(Protocol):
-    """An object in another version; None for a version that is not served."""
+    """Converts a value to another version; None for a version that is not served."""
 
     def __call__(self, obj: Versioned, api_version: str, /) -> Versioned | None: ...
 
 
 class Rules(Struct, frozen=True):
-    """How a resource converts, and what writers on this path cannot set.
+    """The conversion of a resource and the reset fields of this path.
 
-    resets_only: the one version of which that is true; empty where it is of all.
+    resets_only: the one version in which the reset fields count; empty when they count in all.
     """
 
     convert: Convert
@@ -67,7 +67,7 @@ class Rules(Struct, frozen=True):
 
 
 def updated(rules: Rules, live: Versioned, new: Versioned, managed: Managed) -> tuple[dict[Owner, Owned], Fields]:
-    """What everybody still owns after an update, and what is the writer's by it. Raises ShapeError."""
+    """The fields of each manager after an update, and the fields of the writer. Raises ShapeError."""
     change = live.compared(new).within(rules.resets)
     reconciled = _reconciled(rules, live, managed)
     left, _ = _left(rules, live, new, reconciled, change)
@@ -77,7 +77,7 @@ def updated(rules: Rules, live: Versioned, new: Versioned, managed: Managed) -> 
 def applied(
     rules: Rules, live: Versioned, config: Versioned, managed: Managed, *, owner: Owner, force: bool
 ) -> tuple[Versioned, dict[Owner, Owned]]:
-    """The object and what everybody owns after an apply. Raises Conflicts, ShapeError."""
+    """The object and the fields of each manager after an apply. Raises Conflicts and ShapeError."""
     before = _reconciled(rules, live, managed)
     last = before.get(owner)
     time = managed[owner].time if owner in managed else ""
@@ -97,7 +97,7 @@ def applied(
 
 
 def _reconciled(rules: Rules, live: Versioned, managed: Managed) -> dict[Owner, Owned]:
-    """What the types of today say of fields that were owned under those of another day."""
+    """The managed fields under the present types; types may have changed since they were written."""
     result = {}
     for owner, owned in managed.items():
         there = rules.convert(live, owned.api_version)
@@ -109,7 +109,7 @@ def _reconciled(rules: Rules, live: Versioned, managed: Managed) -> dict[Owner, 
 def _left(
     rules: Rules, live: Versioned, new: Versioned, managed: Managed, change: Difference
 ) -> tuple[dict[Owner, Owned], list[Conflict]]:
-    """What owners still own after a change, and what they lose to it."""
+    """The fields that managers keep after a change, and the conflicts about fields that they lose."""
     changes: dict[str, Difference | None] = {new.api_version: change}
     left: dict[Owner, Owned] = {}
     conflicts: list[Conflict] = []
@@ -134,7 +134,7 @@ def _change_in(rules: Rules, live: Versioned, new: Versioned, api_version: str) 
 
 
 def _pruned(rules: Rules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:
-    """The merged object without what its applier applied before and no longer does, and nobody else owns."""
+    """The merged object without fields that the applier has dropped and no other manager owns."""
     what = "failed to prune fields: failed to convert merged object to last applied version"
     whole = _converted(rules, merged, last.api_version, what)
     if whole is None:
@@ -160,9 +160,9 @@ def _by_version(managed: Managed) -> Mapping[str, Fields]:
 
 
 def _with_owned(rules: Rules, whole: Versioned, pruned: Versioned, owned: Mapping[str, Fields]) -> Versioned:
-    """What was pruned, with all that anybody still owns.
+    """The pruned object with all fields that other managers own.
 
-    What is owned in the version of the pruning comes first: without it, the object might not convert at all.
+    The version of the pruning comes first. Without its owned fields, the object may not convert.
     """
     first, present = whole.api_version, whole
     for version in sorted(owned, key=lambda one: (one != first, one)):

@@ -1,7 +1,9 @@
-"""Reconcile: what is owned under a type that has been changed since, brought to the words of the present type.
+"""Reconcile: adapts a field set to a type that has changed since, SMD's ReconcileFieldSetWithSchema.
 
-A list or map that is one thing today may have been owned in parts: then whoever owned parts owns it. The other way
-needs nothing. Pure.
+When a list or map has become atomic, a manager of parts becomes the manager of the whole. The other direction needs no
+change.
+
+Pure.
 """
 
 from aio_apiserver.registry.machinery.patch.apply import elements
@@ -10,7 +12,7 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import DEDUCED, UNTYPED
 
 
 def reconciled(shape: Shape, owned: Fields) -> Fields:
-    """The set as the type of today has it; the same one when nothing changes, which is the usual case."""
+    """The set under the present type; the same object when it does not change, which is the usual case."""
     changes = {}
     for element, inside in owned.items():
         if inside:

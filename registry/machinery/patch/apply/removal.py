@@ -1,4 +1,4 @@
-"""Removal: a value without some of its fields. Pure. Must hold: values are never changed."""
+"""Removal: a typed value without some fields, SMD's RemoveItems. Pure. Must hold: the input is not changed."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Lists, M
 
 
 def without(shape: Shape, value: dict[str, Any], removed: Fields) -> dict[str, Any]:
-    """The object without some of its fields."""
+    """The object without the removed fields."""
     left: dict[str, Any] = _without(shape, value, removed) or {}
     return left
 
 
 def _without(shape: Shape, value: Any, removed: Fields) -> Any:
-    """None when nothing is left of a map or list. What is atomic has no fields that could go, so it goes whole."""
+    """None when no member is left. An atomic map or list is removed as a whole."""
     part = shape.part(value)
     if isinstance(value, dict) and isinstance(part, Maps):
         return None if part.is_atomic else _map_left(part, value, removed)

@@ -1,7 +1,6 @@
-"""Resets: what writers on a path cannot set, so that nobody owns it by writing there.
+"""Resets: upstream's reset fields: fields that a write on a path cannot change, so that its writer does not own them.
 
-An update of the main resource keeps the status, one of /status keeps the rest: fields that a writer sends in vain are
-no fields of his. Pure.
+An update of the main resource does not change the status; an update of /status does not change the spec. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ def _all(found: Fields) -> Fields:
 
 
 class Resets(Struct, frozen=True):
-    """`kept` is what remains of a set of fields."""
+    """`kept` removes the reset fields from a set."""
 
     kept: Callable[[Fields], Fields] = _all
 
@@ -26,7 +25,7 @@ NO_RESETS = Resets()
 
 
 def resets(group: str, plural: str, subresource: str, *, has_status: bool, is_custom: bool = False) -> Resets:
-    """What writers on a path of a kind cannot set."""
+    """The reset fields for writes of a kind on a path."""
     paths = _RESET.get((group, plural, subresource))
     if paths is None:
         paths = _usual(subresource, has_status=has_status, is_custom=is_custom)
@@ -66,6 +65,6 @@ _RESET: Mapping[tuple[str, str, str], Sequence[str]] = {
     ("storage.k8s.io", "volumeattachments", "status"): _WITH_METADATA,
     ("storagemigration.k8s.io", "storageversionmigrations", "status"): _WITH_METADATA,
 }
-"""By group, resource and subresource, where it is not the usual: dotted paths of members. (Of pods/resize and
-pods/ephemeralcontainers nothing is reset, though they keep the rest.)
+"""The exceptions by group, resource and subresource, as dotted paths. pods/resize and pods/ephemeralcontainers have
+none, although they change a part of the pod.
 """

@@ -1,7 +1,7 @@
-"""Scale: the owners of an object's replicas as owners of its Scale's replicas, and back.
+"""Scale: translates managedFields of spec.replicas between an object and its Scale subresource.
 
-Pure. Must hold: it does what kube-apiserver does to the letter. An updater has another identity in the Scale, because
-that is of another version; so what it owns comes back as an entry of its own, which nobody knows since when.
+Pure. Must hold: the results are kube-apiserver's. A write to the Scale has another apiVersion, so its updater is
+another manager. Its fields come back as a separate entry without time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ API_VERSION = "autoscaling/v1"
 _REPLICAS: Path = (elements.field("spec"), elements.field("replicas"))
 
 Paths = Mapping[str, Path | None]
-"""Where an object has its replicas, by apiVersion; None in a version without a Scale."""
+"""The path of the replicas by apiVersion; None for a version without Scale."""
 
 
 def entries_of_scale(parent: Sequence[Entry], paths: Paths) -> list[dict[str, Any]]:
-    """The managed fields of an object's Scale."""
+    """The managedFields of an object's Scale."""
     mine = fields.of_paths([_REPLICAS])
     return managed.written(
         {
@@ -33,7 +33,7 @@ def entries_of_scale(parent: Sequence[Entry], paths: Paths) -> list[dict[str, An
 def entries_of_parent(
     scale: Sequence[Entry], parent: Sequence[Entry], paths: Paths, api_version: str
 ) -> list[dict[str, Any]]:
-    """The managed fields of an object after a write of its Scale, which was served under an apiVersion."""
+    """The managedFields of an object after a write of its Scale in `api_version`."""
     before, scaled = managed.known(parent), managed.known(scale)
     here = paths[api_version]
     assert here is not None, "only a version with a Scale serves one"

@@ -1,8 +1,8 @@
-"""Shapes: how the values of a type are taken apart for merging and owning, compiled once from its schema nodes.
+"""Shapes: types as maps, lists and scalars for server-side apply, SMD's schema, compiled once from schema nodes.
 
-A type may be a scalar, a map and a list at once (free JSON): which of them counts is said by the value. What is atomic
-is never taken apart. Must hold: what OpenAPI says with list types, map types or (where it says nothing) patch
-strategies, says the same to everybody who walks a value.
+Arbitrary JSON may be a map, a list or a scalar; the value decides. An atomic map or list counts as one field.
+
+Must hold: list types and map types of OpenAPI decide how a value is walked. Without them, the patch strategy decides.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Kind, 
 
 
 class Absent(Enum):
-    """Stands for a value that is not there, where null may be one."""
+    """The type of ABSENT, which means no value; null is a value."""
 
     ABSENT = "absent"
 
@@ -27,11 +27,11 @@ ABSENT = Absent.ABSENT
 
 
 class ShapeError(Exception):
-    """A list whose elements cannot be told apart."""
+    """A list has elements without a key, or a value does not fit."""
 
 
 class Scalar(Enum):
-    """What a scalar must be."""
+    """The types of scalars."""
 
     STRING = "string"
     NUMERIC = "numeric"
@@ -40,7 +40,7 @@ class Scalar(Enum):
 
 
 class Maps:
-    """A map: its named fields, and what other keys hold (None: there are no others)."""
+    """A map: its named fields, and the shape of other members (None: no others are allowed)."""
 
     def __init__(self, fields: Callable[[], Mapping[str, "Shape"]], rest: "Shape | None", *, is_atomic: bool) -> None:
         self._compile = fields
@@ -53,19 +53,19 @@ class Maps:
 
     @cached_property
     def of_scalars(self) -> "Scalar | None":
-        """What all members are, where keys are data and values are scalars: such maps may be long."""
+        """The scalar type of all members, when keys are data and values are scalars."""
         rest = self.rest
         if rest is None or rest.maps is not None or rest.lists is not None or self.fields:
             return None
         return rest.scalar
 
     def member(self, name: str) -> "Shape":
-        """The shape of a member; of one that nobody knows, whatever its value is."""
+        """The shape of a member; of an unknown member, a shape for any value."""
         return self.fields.get(name) or self.rest or DEDUCED
 
 
 class Lists:
-    """A list. Elements are told apart by the values of their keys, or (without keys) by their own."""
+    """A list. Elements are identified by their keys, or by their value when there are no keys."""
 
     def __init__(
         self, items: "Shape", *, is_atomic: bool, keys: tuple[str, ...] = (), defaults: Mapping[str, Any] | None = None
@@ -77,7 +77,7 @@ class Lists:
         self._defaults = defaults or {}
 
     def element(self, value: Any) -> str:
-        """The path element of an element. Raises ShapeError."""
+        """The path element of a list element. Raises ShapeError."""
         return self._keyed(value) if self.keys else _valued(value)
 
     def _keyed(self, value: Any) -> str:
@@ -115,14 +115,14 @@ Part = Maps | Lists | Scalar
 
 
 class Shape(Struct, eq=False):
-    """What a value of a type may be."""
+    """The parts that a value of this type may be."""
 
     maps: Maps | None = None
     lists: Lists | None = None
     scalar: Scalar | None = None
 
     def part(self, value: Any) -> Part:
-        """What a value is taken for: what it is if it may be that, else the first thing that it should be."""
+        """The part for this value: the one of its JSON type, else the first that the type has."""
         if isinstance(value, dict):
             if self.maps is not None:
                 return self.maps
@@ -137,11 +137,11 @@ class Shape(Struct, eq=False):
 UNTYPED = Shape(scalar=Scalar.UNTYPED)
 UNTYPED.lists = Lists(UNTYPED, is_atomic=True)
 UNTYPED.maps = Maps(dict, UNTYPED, is_atomic=True)
-"""Free JSON that is one thing."""
+"""Arbitrary JSON that is atomic."""
 
 DEDUCED = Shape(scalar=Scalar.UNTYPED, lists=UNTYPED.lists)
 DEDUCED.maps = Maps(dict, DEDUCED, is_atomic=False)
-"""Free JSON whose maps are taken apart."""
+"""Arbitrary JSON whose maps are walked."""
 
 _SCALARS = {
     Kind.INTEGER: Scalar.NUMERIC,
@@ -155,16 +155,16 @@ _SCALARS = {
 _TEXT_FORMATS = frozenset({"", "byte"})
 _FREE = frozenset({Kind.INT_OR_STRING, Kind.JSON, Kind.ONE_OF})
 _DEFAULT_KEYS = {"LocalObjectReference.name": ""}
-"""Defaults of keys that neither are required nor filled in."""
+"""Defaults of keys that are neither required nor defaulted by the schema."""
 
 
 _TEXT = Shape(scalar=Scalar.STRING)
 
 
 class Shapes:
-    """Compiles shapes; those of a structure are shared by all nodes that refer to it in the same way.
+    """Compiles shapes. Nodes that refer to the same struct in the same way share one.
 
-    metadata: that of custom resources, and of resources within them.
+    metadata: the shape of metadata in custom resources and in embedded resources.
     """
 
     def __init__(self, metadata: Shape = DEDUCED) -> None:
@@ -172,7 +172,7 @@ class Shapes:
         self._structures: dict[tuple[Structure, bool, bool], Maps] = {}
 
     def of_custom_resource(self, node: Node) -> Shape:
-        """The shape of a custom resource, whose schema need not say what all objects have."""
+        """The shape of a custom resource with apiVersion, kind and metadata, which its schema may leave out."""
         maps = self.of(node).maps or DEDUCED.maps
         assert maps is not None
         rest = maps.rest if node.kind is Kind.ANY or node.preserves_unknown_fields else None
@@ -182,13 +182,13 @@ class Shapes:
         return {**fields, "apiVersion": _TEXT, "kind": _TEXT, "metadata": self._metadata}
 
     def of(self, node: Node, *, preserves: bool = False) -> Shape:
-        """The shape of a node. `preserves`: something around it keeps fields that nobody knows."""
+        """The shape of a node. `preserves`: a node above it preserves unknown fields."""
         preserves = preserves or node.preserves_unknown_fields
         if node.kind in _FREE:
             return DEDUCED
         match node.kind:
             case Kind.ANY:
-                # A Go type of free JSON is opaque; a custom resource's free JSON is not.
+                # A Go type of arbitrary JSON is atomic; arbitrary JSON of a custom resource is not.
                 return UNTYPED if node.go_type else DEDUCED
             case Kind.OBJECT:
                 return Shape(maps=self._object(node, preserves=preserves))
@@ -232,7 +232,7 @@ def _is_atomic_map(node: Node) -> bool:
 
 
 def list_keys(node: Node) -> tuple[str, ...] | None:
-    """The keys of a list's elements: none for a set; None for a list that is one thing."""
+    """The keys of the elements: none for a set; None for an atomic list."""
     merge = node.merge
     if merge.list_type:
         return {"map": merge.map_keys, "set": ()}.get(merge.list_type)
@@ -242,7 +242,7 @@ def list_keys(node: Node) -> tuple[str, ...] | None:
 
 
 def key_defaults(items: Node, keys: tuple[str, ...]) -> Mapping[str, Any]:
-    """The values that keys have where an element does not say them."""
+    """The default values of keys that an element leaves out."""
     fields = items.structure.fields if items.structure is not None else {}
     defaults = {name: _key_default(fields[name]) for name in keys if name in fields}
     return {name: default for name, default in defaults.items() if default is not MISSING}

@@ -1,4 +1,4 @@
-"""Times: managed fields that differ only in when, and admission that breaks them. Pure."""
+"""Times: compares managedFields without their times. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from aio_apiserver.registry.machinery.patch.apply.managed import Entry
 
 
 def differ_only_in_time(new: Sequence[Entry], old: Sequence[Entry]) -> bool:
-    """Whether entries say the same but for their times, which do differ."""
+    """Whether the entries differ in their times alone."""
     if len(new) != len(old) or new == old:
         return False
     return all(_timeless(one) == _timeless(other) for one, other in zip(new, old, strict=True))

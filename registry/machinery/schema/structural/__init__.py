@@ -1,4 +1,4 @@
-"""Structural schemas: what the server does to the objects of custom resources by their OpenAPI v3 schemas.
+"""Structural: what the server does with structural schemas of CRDs: pruning, defaults, list types, embedded resources.
 
-Pure, and told by the raw schema: a schema of half a megabyte is walked only where an object goes.
+Pure. It reads the raw schema, and of a large schema the parts for which the object has values.
 """

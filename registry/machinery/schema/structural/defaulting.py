@@ -1,6 +1,6 @@
-"""Defaults of structural schemas: filled in, in place, where a value is missing, or null where null is no value.
+"""Defaulting: applies the defaults of a structural schema in place, for missing members and for nulls not allowed.
 
-Must hold: each place gets a copy of its own; a default is itself completed by the defaults within it.
+Must hold: each use gets its own copy of a default. A default is completed by the defaults inside of it.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery.schema.structural.plain import any_below
 
 
 def apply_defaults(value: Any, schema: Schema | None) -> None:
-    """Fill in the defaults within a value."""
+    """Apply the defaults in a value."""
     if schema is None:
         return
     if isinstance(value, dict):
@@ -30,7 +30,7 @@ def apply_defaults(value: Any, schema: Schema | None) -> None:
 
 
 def _complete(value: dict[str, Any], schema: Schema) -> None:
-    """Give an object the members that it lacks."""
+    """Add the missing members of an object."""
     properties: dict[str, Schema] = schema.get("properties") or {}
     for name, below in properties.items():
         default = below.get("default")
@@ -44,7 +44,7 @@ def _complete(value: dict[str, Any], schema: Schema) -> None:
 
 
 def has_defaults(schema: Any) -> bool:
-    """Whether a default stands anywhere in a structural schema."""
+    """Whether a structural schema contains a default."""
     if not isinstance(schema, dict):
         return False
     if schema.get("default") is not None:

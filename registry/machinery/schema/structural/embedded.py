@@ -1,4 +1,4 @@
-"""Resources within custom resources (x-kubernetes-embedded-resource): their types and metadata, coerced and checked."""
+"""Embedded: x-kubernetes-embedded-resource: coerces and validates their apiVersion, kind and metadata."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +16,11 @@ from aio_apiserver.registry.machinery.schema.structural.plain import any_below
 
 _NOT_A_STRING = "must be a string"
 _NAMELESS = "fakename"
-"""Stands in for the name that an embedded resource need not have."""
+"""Replaces a missing name, since embedded resources need no name."""
 
 
 def has_embedded(schema: Any) -> bool:
-    """Whether a schema has resources anywhere below it."""
+    """Whether a schema contains embedded resources."""
     if not isinstance(schema, dict):
         return False
     if schema.get("x-kubernetes-embedded-resource"):
@@ -29,7 +29,7 @@ def has_embedded(schema: Any) -> bool:
 
 
 class Malformed(Exception):
-    """An embedded resource whose type or metadata does not decode."""
+    """An embedded resource whose apiVersion, kind or metadata does not decode."""
 
     def __init__(self, error: FieldError) -> None:
         super().__init__(str(error))
@@ -37,9 +37,9 @@ class Malformed(Exception):
 
 
 class Coercion(Struct):
-    """Brings embedded metadata to its one form, in place, and collects what is unknown in it.
+    """Brings embedded metadata into canonical form, in place, and collects unknown fields.
 
-    is_lenient drops what does not decode instead of raising Malformed.
+    is_lenient: drop values that do not decode, instead of raising MalformedResource.
     """
 
     metadata: MetadataType
@@ -47,7 +47,7 @@ class Coercion(Struct):
     unknown: list[str] = field(default_factory=list)
 
     def coerce(self, value: Any, schema: Schema | None, path: str = "") -> None:
-        """Coerce all resources in a value at a path. Raises Malformed."""
+        """Coerce all embedded resources in a value. Raises MalformedResource."""
         for resource, where in _resources(value, schema, path):
             self._coerce_type(resource, where)
             if "metadata" in resource:
@@ -75,12 +75,12 @@ class Coercion(Struct):
 
 
 def unknown_below(path: str, error: str) -> str:
-    """The path of an unknown field of metadata, from what its decoder says of it."""
+    """The path of an unknown field of metadata, from the decoder's error."""
     return f"{path}.{error.partition(' field ')[2].strip(chr(34))}"
 
 
 def validate_embedded(value: Any, schema: Schema | None, metadata: MetadataType, *, path: str = "") -> list[FieldError]:
-    """What is wrong with the types and metadata of all resources in a value at a path."""
+    """The errors of apiVersion, kind and metadata in all embedded resources of a value."""
     found = []
     for resource, where in _resources(value, schema, path):
         found += _validate(resource, where, metadata)

@@ -1,6 +1,6 @@
-"""List types: sets hold nothing twice, and no two elements of a map have the same keys.
+"""Lists: x-kubernetes-list-type: finds duplicate elements in lists of type set and map.
 
-Pure. Values are as they will be stored, so defaults of keys are there.
+Pure. Defaults must have been applied, since keys may have defaults.
 """
 
 from collections.abc import Hashable, Sequence
@@ -18,7 +18,7 @@ _UNIQUE = frozenset({"set", "map"})
 
 
 def has_unique_lists(schema: Any) -> bool:
-    """Whether a schema has sets or maps anywhere."""
+    """Whether a schema contains lists of type set or map."""
     if not isinstance(schema, dict):
         return False
     if schema.get("x-kubernetes-list-type") in _UNIQUE:
@@ -27,7 +27,7 @@ def has_unique_lists(schema: Any) -> bool:
 
 
 def validate_lists(value: Any, schema: Schema | None, path: str = "") -> list[FieldError]:
-    """The elements that are there twice."""
+    """The errors of duplicate elements."""
     if schema is None:
         return []
     if isinstance(value, list):
@@ -72,12 +72,12 @@ def _validate_map(value: list[Any], names: Sequence[str], path: str) -> list[Fie
 
 
 def _in_order(value: Any) -> Any:
-    """A value as errors show it: with the keys of maps in their order."""
+    """A value with sorted keys, as errors show it."""
     return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
 def _repeated(values: Sequence[Any]) -> list[int]:
-    """The places of values that have been there exactly once before."""
+    """The indexes of values that occur for the second time."""
     seen: dict[Hashable, int] = {}
     repeated = []
     for index, value in enumerate(values):
@@ -89,7 +89,7 @@ def _repeated(values: Sequence[Any]) -> list[int]:
 
 
 def _identity(value: Any) -> Hashable:
-    """What is equal for equal values: JSON's true is not its 1."""
+    """A hashable key, equal for equal values; JSON's true and 1 differ."""
     if isinstance(value, dict | list):
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return type(value), value

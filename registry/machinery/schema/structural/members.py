@@ -1,6 +1,6 @@
-"""The schemas of the parts of a value, as a structural schema gives them.
+"""Members: the structural schemas of the members and elements of a value.
 
-None is no schema at all, which is not the same as an empty one: nothing is known below it.
+None means that there is no schema, so that nothing is known below. An empty schema is something else.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from aio_apiserver.registry.machinery.schema.model import Schema
 
 
 def of_member(schema: Schema | None, name: str) -> Schema | None:
-    """The schema of a member of an object: its property, or else that of all other members."""
+    """The schema of a member: the one of its property, else the one of additionalProperties."""
     if schema is None:
         return None
     properties = schema.get("properties")
@@ -20,17 +20,17 @@ def of_member(schema: Schema | None, name: str) -> Schema | None:
 
 
 def additional(schema: Schema) -> Schema | None:
-    """The schema of members that are no properties; None when there is none, also where any are allowed."""
+    """The schema in additionalProperties; None when there is none, even where any member is allowed."""
     found: Any = schema.get("additionalProperties")
     return found if isinstance(found, dict) else None
 
 
 def allows(schema: Schema, name: str) -> bool:
-    """Whether an object may have a member."""
+    """Whether an object may have this member."""
     return name in (schema.get("properties") or ()) or "additionalProperties" in schema
 
 
 def of_items(schema: Schema | None) -> Schema | None:
-    """The schema of the elements of a list."""
+    """The schema of list elements."""
     found: Any = schema.get("items") if schema else None
     return found if isinstance(found, dict) else None

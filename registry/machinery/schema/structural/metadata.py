@@ -1,7 +1,8 @@
-"""The metadata of custom resources: decoded as Kubernetes' own type and shown as an unstructured map.
+"""Metadata: the metadata of custom resources: decoded as ObjectMeta, shown as an unstructured map.
 
-Must hold: what comes out has no empty members and its keys sorted; a creation time that is not set is left out. Objects
-that were stored before the metadata was checked are read with what is malformed in them dropped.
+Objects may have been stored before their metadata was validated. When they are read, malformed metadata is dropped.
+
+Must hold: the result has sorted keys and no empty members. A missing creation time is left out.
 """
 
 from collections.abc import Mapping
@@ -14,25 +15,25 @@ from aio_apiserver.registry.machinery.schema.catalog import Decoded, ObjectType
 
 
 class MetadataType:
-    """ObjectMeta, as unstructured objects carry it."""
+    """ObjectMeta of unstructured objects."""
 
     def __init__(self, of_type: ObjectType) -> None:
         self._type = of_type
 
     def decode(self, value: Any) -> Decoded:
-        """The metadata in its one form, and what is unknown in it. Raises DecodeError."""
+        """The metadata in canonical form, and its unknown fields. Raises DecodeError."""
         decoded = self._type.decode(value if value is not None else {})
         return Decoded(self._shown(decoded.obj), decoded.strict_errors)
 
     def decode_leniently(self, value: Any) -> dict[str, Any]:
-        """The metadata without what does not decode."""
+        """The metadata without the members that do not decode."""
         try:
             return self.decode(value).obj
         except DecodeError:
             return self._decode_by_member(value) if isinstance(value, dict) else {}
 
     def restore(self, value: Any) -> dict[str, Any]:
-        """The metadata of a stored object, which has a place for its resourceVersion and a generation."""
+        """The metadata of a stored object, with a generation and an empty resourceVersion."""
         metadata = {"generation": 1, **self.decode_leniently(value), "resourceVersion": ""}
         return dict(sorted(metadata.items()))
 

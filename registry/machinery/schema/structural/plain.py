@@ -1,7 +1,6 @@
-"""Plain schemas: scalars of which nothing is said that could be wrong, or that anything hangs on.
+"""Plain: recognizes scalar schemas without defaults, rules and formats, so that walks over schemas can skip them. Pure.
 
-Nearly all parts of real definitions are such, so whoever looks through a whole schema for something leaves them out.
-Pure.
+Most parts of real CRDs are such schemas.
 """
 
 from collections.abc import Callable
@@ -14,12 +13,12 @@ _TYPES = frozenset({"string", "integer", "boolean", "number"})
 
 
 def is_plain(schema: Any) -> bool:
-    """Whether a schema holds no other, no rule, no default and no format, and cannot be unsound."""
+    """Whether a schema is a scalar without nested schema, rule, default or format, and valid in itself."""
     return isinstance(schema, dict) and schema.keys() <= _SAID and schema.get("type") in _TYPES
 
 
 def any_below(holds: Callable[[Any], bool], schema: Schema) -> bool:
-    """Whether something that is never true of plain schemas holds for one right below a structural schema."""
+    """Whether a test holds for a schema directly below. The test must be false for plain schemas."""
     for member in (schema.get("properties") or {}).values():
         if not is_plain(member) and holds(member):
             return True

@@ -1,7 +1,8 @@
-"""Pruning: takes what a structural schema does not know off a value, in place, and says what it was.
+"""Pruning: removes fields from a custom resource that its structural schema does not specify, in place.
 
-Must hold: apiVersion, kind and metadata of a resource, embedded ones included, are not touched; below a schema that
-preserves unknown fields only what it specifies is pruned. Null where it may not be, and has no default, goes as well.
+Must hold: apiVersion, kind and metadata of resources, also of embedded ones, stay. Below
+x-kubernetes-preserve-unknown-fields, the parts with a schema are pruned. A null that is not nullable and has no default
+is removed.
 """
 
 from typing import Any
@@ -16,19 +17,19 @@ _NOTHING: Schema = {}
 
 
 def prune(obj: dict[str, Any], schema: Schema | None) -> list[str]:
-    """Prune the object of a resource. The paths of what went come sorted."""
+    """Prune a custom resource. Returns the removed paths, sorted."""
     unknown: list[str] = []
     _prune(obj, schema if schema is not None else _NOTHING, "", unknown, is_resource=True)
     return sorted(unknown)
 
 
 def prune_value(value: Any, schema: Schema | None, *, is_resource: bool = False) -> None:
-    """Prune any value; as a resource, its type and metadata stay."""
+    """Prune any value. A resource keeps its apiVersion, kind and metadata."""
     _prune(value, schema, "", [], is_resource=is_resource)
 
 
 def drop_nulls(value: Any, schema: Schema | None) -> None:
-    """Take off members that are null where null is no value and no default comes in its place."""
+    """Remove null members that are neither nullable nor replaced by a default."""
     if isinstance(value, dict):
         for name in list(value):
             below = members.of_member(schema, name)
@@ -71,7 +72,7 @@ def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str], *, 
 
 
 def _skip(value: Any, schema: Schema | None, path: str, unknown: list[str], *, is_resource: bool = False) -> None:
-    """Keep what is not specified, and prune within what is."""
+    """Keep unknown fields, and prune the specified ones."""
     if schema is None:
         return
     is_resource = is_resource or bool(schema.get("x-kubernetes-embedded-resource"))

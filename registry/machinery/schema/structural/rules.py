@@ -1,4 +1,4 @@
-"""Rules in CEL (x-kubernetes-validations): where a schema states them."""
+"""Rules: finds x-kubernetes-validations, the CEL rules of a structural schema."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from aio_apiserver.registry.machinery.schema.structural.plain import any_below
 
 
 def has_rules(schema: Any) -> bool:
-    """Whether a schema has rules anywhere."""
+    """Whether a schema contains CEL rules."""
     if not isinstance(schema, dict):
         return False
     if schema.get("x-kubernetes-validations"):

@@ -1,4 +1,4 @@
-"""Validation of values against OpenAPI v3 schemas, with kube-apiserver's words and in its order.
+"""Validation: validates values against OpenAPI v3 schemas, with kube-apiserver's errors in its order.
 
-Pure. Told by the raw schema; patterns run on RE2, so that no client's pattern can take more than linear time.
+Pure. It reads the raw schema. Patterns run on RE2, in linear time.
 """

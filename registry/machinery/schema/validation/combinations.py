@@ -1,6 +1,6 @@
-"""Combinations of schemas: anyOf, oneOf, allOf and not.
+"""Combinations: anyOf, oneOf, allOf and not.
 
-Must hold: alternatives are tried in order; of those of which none is right, the one that fits best says what is wrong.
+Must hold: alternatives are tried in order. When none matches, the errors of the best match are reported.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def check(
     validation: "Validation", result: Result, value: Any, schema: Schema, name: str, old: Correlated | None
 ) -> None:
-    """Note what is wrong with a value by the combinations of a schema."""
+    """Add the errors of a schema's combinations."""
 
     def tried(alternatives: Sequence[Schema]) -> Iterator[Result]:
         return (validation.checked(value, one, name, old) for one in alternatives)
@@ -36,7 +36,7 @@ def check(
 
 
 def count(schema: Any) -> int:
-    """How many schemas are combined within a schema."""
+    """The number of combined schemas in a schema."""
     if not isinstance(schema, dict) or is_plain(schema):
         return 0
     combined = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word) or ()]
@@ -75,5 +75,5 @@ def _all_of(validation: "Validation", result: Result, tried: list[Result], name:
 
 
 def _best(tried: list[Result]) -> Result:
-    """The first one of those that fit best."""
+    """The first of the best matches."""
     return max(tried, key=lambda one: one.matches)

@@ -1,7 +1,7 @@
-"""Which part of an old object a part of a new one comes from: what has not changed may be as wrong as before.
+"""Correlation: finds the old value of each part of an object, for ratcheting: unchanged parts may stay invalid.
 
-Must hold: members correspond by name, elements only in lists of type map, by their keys. What has no counterpart is
-new.
+Must hold: members correspond by name. Elements correspond in lists of type map, by their keys. Other parts have no old
+value.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from aio_apiserver.registry.machinery.schema.structural import members
 
 
 class Correlated:
-    """A value and the one that was at its place. `schema` is the one that both are seen by."""
+    """A value with its old value. `schema`: the schema of both."""
 
     __slots__ = ("_by_keys", "_is_same", "old", "schema", "value")
 
@@ -26,13 +26,13 @@ class Correlated:
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing has changed."""
+        """Whether the value is unchanged."""
         if self._is_same is None:
             self._is_same = self._compare()
         return self._is_same
 
     def member(self, name: str) -> "Correlated | None":
-        """The correspondence of a member."""
+        """The correlation of a member."""
         if not (isinstance(self.value, dict) and isinstance(self.old, dict)):
             return None
         if name not in self.value or name not in self.old:
@@ -41,7 +41,7 @@ class Correlated:
         return Correlated(self.value[name], self.old[name], below) if below is not None else None
 
     def element(self, index: int) -> "Correlated | None":
-        """The correspondence of an element."""
+        """The correlation of an element."""
         below = members.of_items(self.schema)
         if below is None or self.schema is None or self.schema.get("x-kubernetes-list-type") != "map":
             return None
@@ -75,7 +75,7 @@ class Correlated:
         return bool(self.value == self.old)
 
     def _compare_lists(self) -> bool:
-        """Lists of type map are the same in any order."""
+        """Lists of type map are equal in any order."""
         if len(self.value) != len(self.old):
             return False
         for index in range(len(self.value)):

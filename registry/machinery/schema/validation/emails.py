@@ -1,4 +1,4 @@
-"""Addresses of mail, with or without the name of a person before them, as Go's mail.ParseAddress reads them. Pure."""
+"""Emails: mail addresses as Go's mail.ParseAddress reads them, with or without a display name. Pure."""
 
 from aio_apiserver.registry.machinery.schema.validation import patterns
 
@@ -12,5 +12,5 @@ _ADDRESS = rf"^[ \t]*(?:{_SPEC}|(?:{_PHRASE})?<{_SPEC}>)[ \t]*$"
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is one address."""
+    """Whether the text is one mail address."""
     return patterns.matches(_ADDRESS, text)

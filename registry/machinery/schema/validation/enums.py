@@ -1,6 +1,6 @@
-"""Enums: whether a value is one of those that a schema lists.
+"""Enums: the values that a schema allows.
 
-Must hold: a long list costs as little as a short one, and an error shows only so much of it.
+Must hold: the check costs the same for long and short lists, and an error shows a limited part of a long list.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ import orjson
 from aio_apiserver.registry.base.validation import field
 
 _MOST_SHOWN = 16 * 1024
-"""Characters of listed values in one error."""
+"""The number of characters of allowed values in one error."""
 
 
 class Allowed:
-    """The values of an enum. A number is looked at as what the listed one is: 1.5 passes where 1 is listed."""
+    """The values of an enum. A float is truncated before it is compared with integers, as upstream: 1.5 matches 1."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._values = values
@@ -26,7 +26,7 @@ class Allowed:
         self._others = {_key(value) for value in values if isinstance(value, bool | dict | list)}
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is listed; null never is."""
+        """Whether the value is listed. Null is not."""
         if isinstance(value, str):
             return value in self._plain
         if type(value) is int:
@@ -37,7 +37,7 @@ class Allowed:
 
     @cached_property
     def shown(self) -> Sequence[str]:
-        """The values as an error lists them, up to a length."""
+        """The values as an error lists them, up to a limit."""
         return list(_first(one if isinstance(one, str) else field.show(one) for one in self._values))
 
 

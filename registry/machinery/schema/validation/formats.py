@@ -1,6 +1,6 @@
-"""Formats of strings: what each of them accepts.
+"""Formats: the string formats of OpenAPI that kube-apiserver validates.
 
-The formats that kube-apiserver knows, by their names without dashes; any other name says nothing. Pure.
+Their names are compared without dashes. Other names have no effect. Pure.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ Check = Callable[[str], bool]
 
 
 def known(name: str, of_type: str) -> str:
-    """The normal name of a format that says something of values of a type; empty for all others."""
+    """The normalized name of a format for values of a type; empty when the format has no effect."""
     if of_type in {"", "string"}:
         normal = name.replace("-", "")
         return normal if normal in CHECKS else ""
@@ -45,7 +45,7 @@ def _hostname(text: str) -> bool:
 
 
 def _without_leading_zeros(text: str) -> str:
-    """An address in which decimal parts may begin with zeros, as old clients write them."""
+    """An address without leading zeros in its decimal parts, which old clients write."""
     return re.sub(r"(?<![0-9a-fA-F:])0+(?=[0-9])", "", text) if "." in text else text
 
 

@@ -1,6 +1,6 @@
-"""Numbers against schemas: their range by type and format, bounds and factors.
+"""Numbers: validates numbers against OpenAPI schemas: range, bounds, multipleOf.
 
-Whole numbers are compared with bounds that are cut to whole numbers, as kube-apiserver does.
+For whole numbers the bounds are truncated to whole numbers, as kube-apiserver does.
 """
 
 import math
@@ -29,7 +29,7 @@ _FORMATS: Mapping[str, frozenset[str]] = {
 
 
 def check(validation: "Validation", result: Result, value: Number, schema: Schema, name: str) -> None:
-    """Note what is wrong with a number."""
+    """Add the errors of a number."""
     of_type = schema.get("type") or ""
     of_type = of_type if of_type in _FORMATS and not schema.get("x-kubernetes-int-or-string") else ""
     form = schema.get("format") or ""
@@ -68,7 +68,7 @@ def _is_in_range(number: Number, of_type: str, form: str) -> bool:
 
 
 def _settled(bound: Number, value: Number, is_fitting: bool) -> Number:
-    """A bound in the type in which it is compared."""
+    """A bound in the type of the comparison."""
     return int(bound) if isinstance(value, int) and is_fitting else float(bound)
 
 
@@ -87,7 +87,7 @@ def _check_factor(validation: "Validation", result: Result, value: Number, facto
 
 
 def _is_whole(number: float) -> bool:
-    """Whether a number is as good as whole."""
+    """Whether a number is whole within the precision of floats."""
     if not math.isfinite(number) or abs(number) > _LARGEST_WHOLE:
         return False
     whole = float(math.trunc(number))

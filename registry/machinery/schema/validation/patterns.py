@@ -1,6 +1,6 @@
-"""Patterns of clients, on RE2: Go's own kind of regular expressions, which never backtrack.
+"""Patterns: regular expressions of clients, run on RE2 as in Go, without backtracking.
 
-RE2 itself is loaded with the first pattern.
+RE2 is imported at the first pattern.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _MOST_MEMORY = 8 << 20
 
 @lru_cache(maxsize=REMEMBERED)
 def compiled(pattern: str) -> Any:
-    """The compiled pattern. Raises ValueError with what is wrong with it, in Go's words."""
+    """The compiled pattern. Raises ValueError with Go's message."""
     import re2
 
     try:
@@ -23,7 +23,7 @@ def compiled(pattern: str) -> Any:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern is found anywhere in a text."""
+    """Whether the pattern matches anywhere in the text."""
     return compiled(pattern).search(text) is not None
 
 
@@ -38,7 +38,7 @@ def _options() -> Any:
 
 
 def _explained(exc: Exception) -> str:
-    """Go's words for what RE2 says, which differ in little."""
+    """Go's message for an error of RE2; most are equal."""
     words = exc.args[0] if exc.args else ""
     text = words.decode(errors="replace") if isinstance(words, bytes) else str(words)
     what, _, where = text.partition(": ")

@@ -1,7 +1,6 @@
-"""What a validation has found: mistakes, each told once, and how much of a schema fitted.
+"""Result: the errors of a validation without repetition, and a count of successful checks.
 
-Of alternatives of which none is right, the one that fits best says what is wrong. It is chosen by a count of checks
-made, so this count is part of what clients see.
+The count chooses the alternative whose errors are reported when none matches, so clients see its effect.
 """
 
 from collections.abc import Iterable
@@ -11,11 +10,11 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base.validation.field import FieldError
 
 MOST = 128
-"""Mistakes that are told of one object: nobody reads more."""
+"""The limit of errors for one object."""
 
 
 class Result(Struct):
-    """Mistakes by their words, in order; `matches` counts checks."""
+    """Errors by message, in order. `matches` counts checks."""
 
     errors: dict[str, FieldError] = field(default_factory=dict)
     matches: int = 0
@@ -25,12 +24,12 @@ class Result(Struct):
         return not self.errors
 
     def add(self, message: str, error: FieldError) -> None:
-        """Note a mistake, unless the same words stand there already, or too many."""
+        """Add an error, unless the message is already there or the limit is reached."""
         if len(self.errors) < MOST:
             self.errors.setdefault(message, error)
 
     def merge(self, others: "Iterable[Result]") -> None:
-        """Take over what others have found."""
+        """Add the errors and counts of other results."""
         for other in others:
             for message, error in other.errors.items():
                 self.add(message, error)

@@ -1,4 +1,4 @@
-"""URIs of requests: absolute ones and absolute paths, as Go's url.ParseRequestURI reads them. Pure."""
+"""URIs: request URIs (absolute URIs and absolute paths) as Go's url.ParseRequestURI reads them. Pure."""
 
 import ipaddress
 import re
@@ -11,7 +11,7 @@ _BAD_HOST = re.compile(r'[\s<>"^`{|}\\]')
 
 
 def is_request_uri(text: str) -> bool:
-    """Whether a text is one."""
+    """Whether the text is a request URI."""
     if not text or _CONTROL.search(text):
         return False
     if text == "*":
@@ -31,7 +31,7 @@ def is_request_uri(text: str) -> bool:
 
 
 def _split_scheme(text: str) -> tuple[str | None, str]:
-    """The scheme and what follows it; None for a text that begins with a colon or a wrong scheme."""
+    """The scheme and the rest; None for a text that begins with a colon or an invalid scheme."""
     head, found, rest = text.partition(":")
     if not found or not _SCHEME.match(head) or _SCHEME.fullmatch(head) is None:
         return (None if text.startswith(":") else ""), text

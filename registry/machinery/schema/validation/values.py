@@ -1,7 +1,7 @@
-"""Values against schemas: types, numbers, strings, lists, objects and the combinations of schemas.
+"""Values: validates a value against a schema: types, numbers, strings, lists, objects, combinations.
 
-Must hold: everything that is wrong is found, in kube-apiserver's order; what is wrong but corresponds to an unchanged
-part of the old object is let be.
+Must hold: all errors are found, in kube-apiserver's order. Errors of parts that correspond to an unchanged old value
+are dropped.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ from aio_apiserver.registry.machinery.schema.validation.enums import Allowed
 from aio_apiserver.registry.machinery.schema.validation.result import MOST, Result
 
 NOWHERE = "<nil>"
-"""The field of mistakes that are not about one field."""
+"""The field of errors that concern no single field."""
 
 _INT64 = range(-(2**63), 2**63)
 _SAYS_NOTHING = frozenset({"type", "description", "title", "default", "example", "nullable"})
 _PLAIN: Mapping[str, tuple[type, int]] = {"string": (str, 7), "boolean": (bool, 6), "integer": (int, 8)}
-"""The types of values of which a schema may demand nothing else, and what each adds to the count of checks."""
+"""For schemas with a type and no constraint: the Python type, and the checks that a match counts."""
 
 
 class Plan(Struct, frozen=True):
-    """What a schema says, as far as it need not be read again for every value."""
+    """The parts of a schema that are read once for all values."""
 
     types: tuple[str, ...]
     form: str
@@ -59,26 +59,26 @@ class Plan(Struct, frozen=True):
 
 
 Plans = dict[int, Plan]
-"""By the identity of the schema, which must be there as long as this is."""
+"""By the identity of the schema. The schema must live as long as this dict."""
 
 
 def validate(
     value: Any, schema: Schema, *, plans: Plans, path: str = "", old: Correlated | None = None
 ) -> list[FieldError]:
-    """What is wrong with a value; `path` is where it stands, `old` what it corresponds to.
+    """The errors of a value. `path`: its field path; `old`: its old value.
 
-    plans: what is known of the schema from before; it gets to know more.
+    plans: the cached parts of the schema; new ones are added.
     """
     return list(Validation(path, plans).value(value, schema, "", old).errors.values())
 
 
 def validate_default(value: Any, schema: Schema, *, path: str) -> list[FieldError]:
-    """What is wrong with a default, which may be anything where a schema wants a number or a text."""
+    """The errors of a default. In defaults, upstream does not check the type of int-or-string values."""
     return list(Validation(path, {}, types_int_or_string=False).value(value, schema, "").errors.values())
 
 
 class Validation:
-    """One validation. `name` is a path within the value, which begins with a dot below the members of its root."""
+    """One validation. `name` is the path in the value, which begins with a dot below the first level."""
 
     def __init__(self, path: str, plans: Plans, *, types_int_or_string: bool = True) -> None:
         self._path = path
@@ -86,39 +86,39 @@ class Validation:
         self._plans = plans
 
     def value(self, value: Any, schema: Schema, name: str, old: Correlated | None = None) -> Result:
-        """Check a value at a place."""
+        """Validate a value at a path."""
         result = self.checked(value, schema, name, old)
         if result.errors and old is not None and old.is_same:
             return Result(matches=result.matches)
         return result
 
     def where(self, name: str) -> str:
-        """The field of a mistake at a place."""
+        """The field path of an error."""
         relative = name.removeprefix(".")
         if self._path and relative:
             return f"{self._path}.{relative}"
         return relative or self._path or NOWHERE
 
     def general(self, result: Result, message: str) -> None:
-        """Note a mistake that is about no single field."""
+        """Add an error that concerns no single field."""
         result.add(message, field.invalid(self._path or NOWHERE, "", message))
 
     def invalid(self, result: Result, name: str, value: Any, text: str) -> None:
-        """Note a wrong value."""
+        """Add an error about a value."""
         message = f"{name} in body {text}"
         result.add(message, field.invalid(self.where(name), value, message))
 
     def stated(self, result: Result, name: str, value: Any, message: str) -> None:
-        """Note a wrong value in words of its own."""
+        """Add an error about a value, with the whole message."""
         result.add(message, field.invalid(self.where(name), value, message))
 
     def type_invalid(self, result: Result, name: str, value: str, wanted: str) -> None:
-        """Note a value of a wrong type."""
+        """Add an error about the type of a value."""
         message = f"{name} in body must be of type {wanted}: {quote(value)}"
         result.add(message, field.type_invalid(self.where(name), value, message))
 
     def checked(self, value: Any, schema: Schema, name: str, old: Correlated | None) -> Result:
-        """The same, but the value itself must be right even if it has not changed."""
+        """Validate a value; its own errors count even if it has not changed."""
         plan = self._plan(schema)
         if type(value) is plan.plain and (plan.plain is not int or value in _INT64):
             return Result(matches=plan.matches)
@@ -162,7 +162,7 @@ class Validation:
             result.matches += 1
 
     def _type(self, result: Result, value: Any, plan: Plan, name: str) -> bool:
-        """Whether a value is of a type that is allowed."""
+        """Whether the type of the value is allowed."""
         types, form = plan.types, plan.form
         if value is None:
             if not types or plan.is_nullable:
@@ -246,7 +246,7 @@ class Validation:
 
 
 def json_type(value: Any) -> tuple[str, str]:
-    """The type of a value, and the format that goes with it in messages."""
+    """The JSON type of a value, and the format that messages use for it."""
     if isinstance(value, bool):
         return "boolean", ""
     if isinstance(value, str):
