@@ -1,1 +1,4 @@
-"""Storage: ordered keys, one revision, watches and caches. Knows no kind and no HTTP."""
+"""Storage: objects by ordered keys and one revision, as in etcd, with watches and caches.
+
+It must not know kinds or HTTP.
+"""

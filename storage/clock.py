@@ -1,10 +1,10 @@
-"""Time, handed in: everything that waits or expires asks a Clock and never the system.
+"""Clock: the time source that is passed to every component that waits or expires.
 
-There are two sorts of waiting. What the product says of time (how long an object lives, when a job is due) is told by
-the clock itself. How long to bear with others (an answer that does not come, the pause before another try, a share of
-the processor, how long something took) is told by its `patience`: a test that holds the clock must not hold those.
+There are two uses of time. The clock itself measures the product's time: the lifetime of an object, the schedule of a
+job. Its `patience` measures waiting for others: timeouts, pauses between attempts, CPU shares, latencies. A test that
+stops the clock must not stop these.
 
-Must hold: `monotonic` never goes back; `sleep` of a held clock returns only when somebody advances it.
+Must hold: `monotonic` does not go back. `sleep` of a manual clock returns when the test advances it.
 """
 
 import asyncio
@@ -15,28 +15,30 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What a component may know about time."""
+    """A source of time."""
 
     def now(self) -> float:
-        """Seconds since the epoch, for what is shown and stored."""
+        """Seconds since the epoch, for values that are shown or stored."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds on a scale that only grows, for durations and deadlines."""
+        """Seconds on a monotonic scale, for durations and deadlines."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Suspend the caller for this long."""
+        """Suspend the caller for this time."""
         ...
 
     @property
     def patience(self) -> "Clock":
-        """What measures how long others are waited for."""
+        """The clock for timeouts and waiting for others."""
         ...
 
 
 class SystemClock:
-    """The machine's own time, which every request asks for several times: nothing stands in between."""
+    """The system's time. The methods are the functions of `time` themselves, since each request calls them several
+    times.
+    """
 
     now = staticmethod(time.time)
     monotonic = staticmethod(time.monotonic)
@@ -50,8 +52,8 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that stands still until `advance` moves it, patience included; sleepers wake in the order in which they
-    are due.
+    """A clock that stands still until `advance` moves it, `patience` included. Sleepers wake in the order of their
+    deadlines.
     """
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
@@ -79,7 +81,7 @@ class ManualClock:
         return self
 
     def advance(self, seconds: float) -> None:
-        """Move time on and wake everybody whose deadline has come."""
+        """Advance the time and wake all sleepers whose deadline has come."""
         self._elapsed += seconds
         while self._sleepers and self._sleepers[0][0] <= self._elapsed:
             _, _, waiter = heapq.heappop(self._sleepers)

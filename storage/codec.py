@@ -1,7 +1,6 @@
-"""Codecs: objects to stored bytes and back. A magic names the codec, so that mixed data reads back.
+"""Codec: encodes objects as stored bytes and decodes them. A magic prefix names the codec, so mixed data can be read.
 
-Must hold: `decode` reads everything that any codec of any release has written, whatever this server writes; what it
-cannot read is a ValueError, never garbage.
+Must hold: `decode` reads the output of every codec of every release. Bytes that it cannot read raise ValueError.
 """
 
 import math
@@ -18,7 +17,7 @@ Object = dict[str, Any]
 
 
 class Codec(Struct, frozen=True):
-    """One stored format. `magic` starts every value that it writes."""
+    """One stored format. `magic` begins every value."""
 
     media_type: str
     magic: bytes
@@ -35,16 +34,16 @@ class Codec(Struct, frozen=True):
 
 MSGPACK = Codec("application/msgpack", b"aio\x00mp\x00", msgpack.packb, msgpack.unpackb)
 JSON = Codec("application/json", b"", orjson.dumps, orjson.loads)
-"""Bare JSON, as kube-apiserver stores it with --storage-media-type=application/json; its magic is the brace."""
+"""Plain JSON, as kube-apiserver with --storage-media-type=application/json; its magic is the brace."""
 
 BY_MEDIA_TYPE = {codec.media_type: codec for codec in (MSGPACK, JSON)}
 
 
 def to_json(obj: Object) -> bytes:
-    """The object as readers will see it: what this refuses must not be stored, or no reader could be answered.
+    """The object as JSON for clients. An object that this refuses must not be stored.
 
-    JSON is the narrower format: it nests less deeply than msgpack, holds no bytes and no numbers that are none.
-    Raises NotStorable.
+    JSON is the narrower format: it allows less nesting than msgpack, and neither bytes nor NaN and infinities. Raises
+    NotStorable.
     """
     try:
         shown = orjson.dumps(obj)
@@ -56,7 +55,7 @@ def to_json(obj: Object) -> bytes:
 
 
 def _holds_a_number_that_is_none(obj: Object) -> bool:
-    """Whether there is NaN or an infinity, which orjson shows as null."""
+    """Whether the object contains NaN or an infinity, which orjson writes as null."""
     remaining: list[Any] = [obj]
     while remaining:
         value = remaining.pop()
@@ -70,7 +69,7 @@ def _holds_a_number_that_is_none(obj: Object) -> bool:
 
 
 def decode(data: bytes) -> Object:
-    """The object in stored bytes of any codec."""
+    """Decode stored bytes of any codec. Raises ValueError."""
     codec = codec_of(data)
     if codec is None:
         raise ValueError(f"unknown magic {data[:8]!r}")
@@ -84,7 +83,7 @@ def decode(data: bytes) -> Object:
 
 
 def codec_of(data: bytes) -> Codec | None:
-    """The codec that wrote these bytes; None when no codec of ours did."""
+    """The codec that wrote these bytes; None if unknown."""
     if data.startswith(MSGPACK.magic):
         return MSGPACK
     return JSON if data.startswith(b"{") else None

@@ -1,11 +1,10 @@
-"""Continue tokens: where the next page of a list begins, and at which revision, in kube-apiserver's format.
+"""Continue token: the position and revision of the next page of a list, in kube-apiserver's format.
 
-A token is base64url without padding of {"v":"meta.k8s.io/v1","rv":N,"start":"key\\u0000"}: `start` is relative to the
-list's own prefix, rv -1 means the present state. Pure. Clients may move tokens between servers of both makes, and
-they may forge them.
+A token is base64url without padding of {"v":"meta.k8s.io/v1","rv":N,"start":"key\\u0000"}. `start` is relative to the
+prefix of the list; rv -1 means the present state. Pure. Clients may use tokens of another server, and may forge them.
 
-Must hold: no token reaches outside the prefix of the list that it is used on; what no server has made is an
-InvalidContinue with kube-apiserver's message.
+Must hold: a token cannot leave the prefix of its list. A malformed token raises InvalidContinue with kube-apiserver's
+message.
 """
 
 import base64
@@ -18,7 +17,7 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import InvalidContinue
 
 PRESENT = -1
-"""The rv of a token that goes on with the present state, after the list's own revision has been compacted."""
+"""The rv of a token that continues with the present state, after the revision of the list was compacted."""
 
 _VERSION = "meta.k8s.io/v1"
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_-]")
@@ -26,30 +25,30 @@ _STARTS_OF_VALUES = b'{["-0123456789tfn'
 
 
 class ContinueToken(Struct, frozen=True):
-    """The decoded token: go on at `start` (relative to the list's prefix), as it was at `revision`."""
+    """A decoded token: continue at `start` (relative to the list's prefix) at `revision`."""
 
     start: str
     revision: int
 
     @property
     def is_present(self) -> bool:
-        """Whether the rest is read as it is now: not consistent with the pages before."""
+        """Whether the rest shows the present state, inconsistent with the pages before."""
         return self.revision < 0
 
 
 def after(key: str, revision: int) -> str:
-    """The token that goes on behind `key`."""
+    """The token that continues after `key`."""
     return encode(ContinueToken(f"{key}\0", revision))
 
 
 def encode(token: ContinueToken) -> str:
-    """The text of a token, as it goes to clients."""
+    """The text of a token."""
     content = orjson.dumps({"v": _VERSION, "rv": token.revision, "start": token.start})
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
 
 
 def decode(text: str) -> ContinueToken:
-    """The token in a client's text. Raises InvalidContinue."""
+    """Decode a client's token. Raises InvalidContinue."""
     content = _object(_from_base64(text))
     version, revision, start = _text(content, "v"), _whole_number(content, "rv"), _text(content, "start")
     if version != _VERSION:
@@ -125,4 +124,4 @@ def _mismatch(value: Any, name: str, wanted: str) -> InvalidContinue:
 
 
 _KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
-"""JSON's own words for decoded values."""
+"""JSON types in Go's messages."""

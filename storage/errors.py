@@ -1,16 +1,16 @@
-"""Storage's vocabulary of errors: what can go wrong below the registry, one class a cause.
+"""Errors: the errors of storage, one class for each cause.
 
-Raised by the kv engines, by Store and by the Cacher; translated exactly once, by the registry's generic Store.
-Knows neither Kubernetes' Status nor HTTP. Must hold: an engine never lets a library's own exception out.
+The kv engines, KVStore and Cacher raise them; the registry translates them into Status errors. They know neither Status
+nor HTTP. Must hold: an engine raises no exceptions of its libraries.
 """
 
 
 class StorageError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base of all errors of this package."""
 
 
 class KeyNotFound(StorageError):
-    """The key does not exist at the revision that was asked for."""
+    """The key does not exist at the requested revision."""
 
     def __init__(self, key: str, revision: int = 0) -> None:
         super().__init__(f"key not found: {key}")
@@ -19,7 +19,7 @@ class KeyNotFound(StorageError):
 
 
 class KeyExists(StorageError):
-    """A create met an existing key."""
+    """The key of a create exists already."""
 
     def __init__(self, key: str, revision: int = 0) -> None:
         super().__init__(f"key exists: {key}")
@@ -28,9 +28,9 @@ class KeyExists(StorageError):
 
 
 class PreconditionFailed(StorageError):
-    """A uid or resourceVersion precondition, or a deletion's validation, does not hold for the current object.
+    """A precondition on uid or resourceVersion, or the validation of a deletion, fails for the current object.
 
-    is_dry: for a write that would not have been one.
+    is_dry: the write was a dry run.
     """
 
     def __init__(self, key: str, message: str, *, is_dry: bool = False) -> None:
@@ -41,7 +41,7 @@ class PreconditionFailed(StorageError):
 
 
 class Conflict(StorageError):
-    """An update lost its compare-and-set so often that it gave up; nothing was written."""
+    """An update lost too many compare-and-sets; nothing was written."""
 
     def __init__(self, key: str, attempts: int) -> None:
         super().__init__(f"update of {key} lost {attempts} times against other writers")
@@ -50,7 +50,7 @@ class Conflict(StorageError):
 
 
 class Compacted(StorageError):
-    """The revision is older than what the store still keeps."""
+    """The revision is older than the history of the store."""
 
     def __init__(self, revision: int, compact_revision: int) -> None:
         super().__init__(f"revision {revision} has been compacted (oldest kept: {compact_revision})")
@@ -59,7 +59,7 @@ class Compacted(StorageError):
 
 
 class Expired(StorageError):
-    """A list or a continue token needs a revision that is gone; `continue_token` resumes inconsistently if set."""
+    """The revision of a list or token was compacted; `continue_token`, if set, resumes with the present state."""
 
     def __init__(self, message: str, continue_token: str = "") -> None:
         super().__init__(message)
@@ -67,7 +67,7 @@ class Expired(StorageError):
 
 
 class FutureRevision(StorageError):
-    """The store (or the cache, after waiting) has not reached the revision that was asked for."""
+    """The store (or the cache, after waiting) has not reached the requested revision."""
 
     def __init__(self, revision: int, current: int) -> None:
         super().__init__(f"Too large resource version: {revision}, current: {current}")
@@ -76,27 +76,27 @@ class FutureRevision(StorageError):
 
 
 class InvalidContinue(StorageError):
-    """A continue token that this server never made, or one for another list."""
+    """A continue token that is malformed or belongs to another list."""
 
 
 class InvalidOptions(StorageError):
-    """A combination of list or watch options that has no meaning."""
+    """List or watch options that contradict each other."""
 
 
 class RevisionSet(InvalidOptions):
-    """An object that is to be created and says already at which revision it is."""
+    """An object to create already has a resourceVersion."""
 
 
 class TooLarge(StorageError):
-    """A value or request above the store's limit (etcd's 1.5 MiB on every engine)."""
+    """A value or request above the store's limit (etcd's 1.5 MiB, on every engine)."""
 
 
 class NoSpace(StorageError):
-    """The store has no room left (a full disk, etcd's NOSPACE alarm): reads go on, writes fail until there is room."""
+    """The store is full (disk, or etcd's NOSPACE alarm): reads work, writes fail until there is space."""
 
 
 class Corrupt(StorageError):
-    """Stored bytes that cannot be read back: unknown magic, truncated value, failed decryption."""
+    """Stored bytes that cannot be read: unknown magic, truncated value, failed decryption."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(f"data of {key} cannot be read: {message}")
@@ -109,23 +109,23 @@ class LeaseNotFound(StorageError):
 
 
 class Unavailable(StorageError):
-    """The store cannot be reached now; the request had no effect, and a later one may succeed."""
+    """The store cannot be reached; the request had no effect and may succeed later."""
 
 
 class DeadlineExceeded(Unavailable):
-    """The store did not answer in time; for a write that could not be resolved by reading, the outcome is unknown."""
+    """The store did not answer in time. The outcome of a write is unknown, unless a read could resolve it."""
 
 
 class Initializing(Unavailable):
-    """A cache that has not filled yet and may not be waited for any longer; ask again soon."""
+    """The cache is not filled yet, and the waiting time is over; the client may try again soon."""
 
 
 class Untranslatable(StorageError):
-    """An object that could not be turned into the form in which it is kept, or back; the message is for clients."""
+    """The conversion webhook could not convert an object; the message is for clients."""
 
 
 class NotStorable(StorageError):
-    """An object that the codec cannot write: nested too deeply, or holding what is not JSON."""
+    """The codec cannot write the object: it is nested too deeply or contains values that are no JSON."""
 
 
 class Unauthenticated(StorageError):
@@ -133,8 +133,8 @@ class Unauthenticated(StorageError):
 
 
 class Closed(StorageError):
-    """The engine, store or cache was closed."""
+    """The engine, store or cache is closed."""
 
 
 class DataDirLocked(StorageError):
-    """Another process holds the data directory of the embedded store."""
+    """Another process has locked the data directory of the embedded store."""

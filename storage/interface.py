@@ -1,13 +1,13 @@
-"""The Storage contract: the objects of one resource, by key, under the store-wide revision.
+"""Interface: the Storage contract: the objects of one resource, by key, under the revision of the whole store.
 
-Store implements it on any kv engine, Cacher implements it on a Store. A Storage is bound to one resource: keys are
-relative to it, "name" or "namespace/name", and a list's or watch's key is "" or "namespace/". Nothing here
-knows what a kind means: an object is a dict with a `metadata` dict.
+KVStore implements it on any kv engine, Cacher implements it on a KVStore. A Storage is bound to one resource. Keys are
+relative to it: "name" or "namespace/name". A list's or watch's key is "" or "namespace/". The contract does not know
+kinds: an object is a dict with a `metadata` dict.
 
 Must hold, on every implementation:
-- What comes back from a write carries the revision of that write as metadata.resourceVersion.
-- Reads without a resource version are linearizable; nothing read later is older than what was read or written before.
-- list + watch from the list's revision leaves no gap and repeats nothing.
+- The result of a write has the revision of that write as metadata.resourceVersion.
+- Reads without a resource version are linearizable. A later read shows no older state than an earlier read or write.
+- A list and a watch from the list's revision leave no gap and repeat nothing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class Match(Enum):
-    """resourceVersionMatch of a list."""
+    """The resourceVersionMatch of a list."""
 
     UNSET = ""
     EXACT = "Exact"
@@ -30,10 +30,11 @@ class Match(Enum):
 
 
 class ListOptions(Struct, frozen=True, kw_only=True):
-    """How to list.
+    """The options of a list.
 
-    resource_version: None is unset (the newest state), 0 is any state at hand. With a limit and no match, N means
-    Exact; without a limit, NotOlderThan. `recursive` False lists the one object of that very key, or nothing.
+    resource_version: None for unset (the newest state), 0 for any state at hand. With a limit and no match, N means
+    Exact; without a limit, NotOlderThan.
+    recursive: False lists the single object with that key.
     """
 
     resource_version: int | None = None
@@ -45,9 +46,9 @@ class ListOptions(Struct, frozen=True, kw_only=True):
 
 
 class ListResult(Struct, frozen=True):
-    """`remaining` is known only for lists that select everything and were cut by their limit.
+    """The result of a list. `remaining` is known for lists without selector that were cut by their limit.
 
-    fetched, examined: how many objects were read from the store for it, and how many of them looked at.
+    fetched, examined: the number of objects read from the store, and of those compared with the predicate.
     """
 
     items: Sequence[StoredObject]
@@ -59,13 +60,14 @@ class ListResult(Struct, frozen=True):
 
 
 class WatchOptions(Struct, frozen=True, kw_only=True):
-    """How to watch.
+    """The options of a watch.
 
-    resource_version: N starts behind N; None and 0 start with the present state as ADDED events. With
-    send_initial_events the state comes first whatever N says (and is not older than it), then a bookmark that ends
-    the initial events (if bookmarks are allowed). `recursive` False watches the one object of that very key.
-    skips_gaps: only what is there counts, not all that happened: where changes were lost, a watch of a cache need not
-    end, but goes on with the difference.
+    resource_version: N starts after N; None and 0 start with the present state as ADDED events.
+    send_initial_events: the present state comes first for any N (not older than N), then a bookmark that ends the
+    initial events, if bookmarks are allowed.
+    recursive: False watches the single object with that key.
+    skips_gaps: the watcher wants the present state, not every change. When a cache loses changes, its watch need not
+    end, but continues with the difference.
     """
 
     resource_version: int | None = None
@@ -78,7 +80,7 @@ class WatchOptions(Struct, frozen=True, kw_only=True):
 
 
 class WatchEventType(Enum):
-    """What a watch event says of its object."""
+    """The type of a watch event."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -87,10 +89,11 @@ class WatchEventType(Enum):
 
 
 class WatchEvent(Struct, frozen=True):
-    """One step of a watch, as its predicate sees it: entering the selection is ADDED, leaving it is DELETED.
+    """One event of a watch, as its predicate sees it: an object that enters the selection is ADDED, one that leaves it
+    DELETED.
 
-    A DELETED object is the last state that the watcher could see, under the revision at which it went.
-    `object` is None for a BOOKMARK only.
+    A DELETED object is the last state that the watcher could see, under the revision of the deletion. `object` is None
+    for BOOKMARK.
     """
 
     type: WatchEventType
@@ -100,11 +103,11 @@ class WatchEvent(Struct, frozen=True):
 
 
 Encoder = Callable[[Sequence[WatchEvent]], bytes]
-"""Turns the events of a batch into wire bytes. Watchers that hand in the same encoder share the bytes."""
+"""Encodes the events of a batch. Watchers with the same encoder share the bytes."""
 
 
 class WatchBatch:
-    """Events in order, shared by all watchers with the same scope and predicate; encoded once per encoder."""
+    """Events in order, shared by all watchers with the same scope and predicate; encoded once for each encoder."""
 
     __slots__ = ("_encoded", "events")
 
@@ -113,7 +116,7 @@ class WatchBatch:
         self._encoded: dict[Encoder, bytes] = {}
 
     def encoded(self, encoder: Encoder) -> bytes:
-        """The bytes of this batch in one format."""
+        """The batch in one format."""
         frame = self._encoded.get(encoder)
         if frame is None:
             frame = self._encoded[encoder] = encoder(self.events)
@@ -121,16 +124,16 @@ class WatchBatch:
 
 
 class WatchSink(Protocol):
-    """Where a watch delivers. Calls come from the event loop, in order, never after `end`."""
+    """The receiver of a watch. The event loop calls it in order, and not after `end`."""
 
     @property
     def backlog(self) -> int:
-        """What was delivered and not yet taken, in the sink's own unit; 0 when it keeps up."""
+        """The delivered events that are not consumed yet, in the sink's own unit; 0 when it keeps up."""
         ...
 
     @property
     def backlog_limit(self) -> int:
-        """The backlog above which the sink counts as slow; it is ended when it stays there for its time budget."""
+        """The backlog above which the sink is slow. When it stays there for its time budget, its watch ends."""
         ...
 
     def deliver(self, batch: WatchBatch) -> None:
@@ -138,7 +141,7 @@ class WatchSink(Protocol):
         ...
 
     def end(self, reason: StorageError | None) -> None:
-        """No more comes: None when the watch was stopped or the sink was too slow, else what went wrong."""
+        """The watch has ended: None when it was stopped or the sink was too slow, else the reason."""
         ...
 
 
@@ -146,49 +149,47 @@ class Watch(Protocol):
     """A running watch."""
 
     def stop(self) -> None:
-        """End it; the sink's `end(None)` is called if it was not ended yet. Safe to call twice."""
+        """End the watch. Calls `end(None)` of the sink, unless it has ended. Safe to call twice."""
         ...
 
 
 class Preconditions(Struct, frozen=True):
-    """What must be true of the current object; None does not care."""
+    """Conditions on the current object; None sets no condition."""
 
     uid: str | None = None
     resource_version: str | None = None
 
 
 class Update(Struct, frozen=True):
-    """What an update function wants stored. `ttl` in whole seconds; 0 keeps the object until it is deleted."""
+    """The result of an update function. `ttl`: whole seconds; 0 keeps the object until it is deleted."""
 
     obj: Object
     ttl: int = 0
 
 
 TryUpdate = Callable[[StoredObject | None], Awaitable[Update]]
-"""From the current object (None when it does not exist) to the wanted one; may be called again after a conflict.
-
-It owns what `current.decode()` returns; whatever it raises ends the update and reaches the caller untouched.
+"""From the current object (None when it does not exist) to the wanted one. It may be called again after a conflict.
+It owns the result of `current.decode()`. Its exceptions end the update and reach the caller unchanged.
 """
 
 Validate = Callable[[StoredObject], Awaitable[None]]
-"""Raises to refuse a deletion; may be called again after a conflict."""
+"""Raises to refuse a deletion. It may be called again after a conflict."""
 
 
 async def accept(_current: StoredObject) -> None:
-    """The Validate that refuses nothing."""
+    """Accepts every deletion."""
 
 
 class Resource(Struct, frozen=True, kw_only=True):
-    """What storage has to know about the objects that it keeps.
+    """The facts about a resource that storage needs.
 
-    type_meta: the apiVersion and kind that stored values carry; the objects themselves go without, here and above.
+    type_meta: the apiVersion and kind of stored values; the objects themselves have none in memory.
     fields: the selectable fields of an object beyond metadata.name and metadata.namespace.
-    triggers: selectable fields by which many watchers select one value each (spec.nodeName): the Cacher indexes them.
-    restore: turns a value as it was stored, with the type that it carries, into an object; without it the type is
-    taken off and nothing else.
-    reduced: takes off an object what is not kept of it, before it is written.
-    view: of a custom resource, tells apart the forms in which the same stored values are used; translation: where that
-    needs others.
+    triggers: selectable fields that many watchers select by one value each (spec.nodeName); the Cacher indexes them.
+    restore: makes an object from a stored value with its type. Without it, the type is removed and nothing else.
+    reduced: removes the parts of an object that are not stored, before a write.
+    view: for a custom resource, names the form in which the stored values are used.
+    translation: converts between this form and the stored one, if they differ.
     """
 
     group: str
@@ -204,9 +205,9 @@ class Resource(Struct, frozen=True, kw_only=True):
 
 
 class Translation(Protocol):
-    """How objects are kept in another form than the one in which they are used. Either way may take its time.
+    """Converts between stored values and objects, by conversion webhook. Both methods may take long.
 
-    Both own what they are given. A stored value carries its type, an object does not. Raises Untranslatable.
+    Both own their argument. A stored value has a type, an object has none. Raises Untranslatable.
     """
 
     async def from_stored(self, value: Object) -> Object:
@@ -214,7 +215,7 @@ class Translation(Protocol):
         ...
 
     async def to_stored(self, obj: Object) -> Object:
-        """The value to store of an object."""
+        """The stored value of an object."""
         ...
 
 
@@ -222,15 +223,15 @@ class Storage(Protocol):
     """The objects of one resource."""
 
     async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
-        """Store a new object. Raises KeyExists; InvalidOptions when obj brings a resourceVersion."""
+        """Store a new object. Raises KeyExists, and InvalidOptions when it has a resourceVersion."""
         ...
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        """Read one object: the newest (None), any (0) or one not older than N. Raises KeyNotFound, FutureRevision."""
+        """Read one object: the newest (None), any (0) or not older than N. Raises KeyNotFound and FutureRevision."""
         ...
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        """Read objects in key order. Raises Expired, FutureRevision, InvalidContinue, InvalidOptions."""
+        """Read objects in key order. Raises Expired, FutureRevision, InvalidContinue and InvalidOptions."""
         ...
 
     async def guaranteed_update(
@@ -242,12 +243,13 @@ class Storage(Protocol):
         preconditions: Preconditions | None = None,
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
-        """Read, change, compare-and-set, until it holds or the conflicts have been too many.
+        """Read, change, compare-and-set, until it succeeds or too many conflicts occur.
 
-        `suggestion` is a state that is probably current: it saves the first read; a failure on it is checked against
-        the store before it counts. An update that changes nothing writes nothing and returns the current object.
-        With ignore_not_found, a missing object is handed over as None and created.
-        Raises KeyNotFound, PreconditionFailed, Conflict, TooLarge.
+        `suggestion` is a state that is probably current. It saves the first read; a failure on it is checked against
+        the store. An update without change writes nothing and returns the current object. With ignore_not_found,
+        try_update gets None for a missing object, which is then created.
+
+        Raises KeyNotFound, PreconditionFailed, Conflict and TooLarge.
         """
         ...
 
@@ -259,58 +261,59 @@ class Storage(Protocol):
         validate: Validate = accept,
         suggestion: StoredObject | None = None,
     ) -> StoredObject:
-        """Delete, and return the last state under the deletion's revision.
+        """Delete the object, and return its last state under the revision of the deletion.
 
-        Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed, Conflict.
+        Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed and Conflict.
         """
         ...
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
-        """An object, which is used up, as it would read back from the store, under the version that it carries.
+        """The object as it would read back from the store, under its own resourceVersion. The argument is changed.
 
-        Raises NotStorable, Untranslatable.
+        Raises NotStorable and Untranslatable.
         """
         ...
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
-        """Deliver changes to the sink until it is stopped or ended. What is wrong from the start is raised here.
+        """Deliver changes to the sink until the watch is stopped or ends. Raises the errors that are known at the
+        start.
 
-        Raises Expired when the revision is too old, FutureRevision never: a watch from the future waits for it.
+        Raises Expired when the revision is too old. A watch from a future revision waits for it.
         """
         ...
 
     async def count(self) -> int:
-        """How many objects the resource has, approximately now."""
+        """The approximate number of objects now."""
         ...
 
     async def wait_until_ready(self) -> None:
-        """Return when requests can be served. Raises Initializing when that takes too long."""
+        """Wait until requests can be served. Raises Initializing when that takes too long."""
         ...
 
     def statistics(self) -> Mapping[str, Any]:
-        """Counters and sizes, exact, for metrics and for people."""
+        """Counters and sizes for metrics and for operators."""
         ...
 
     async def close(self) -> None:
-        """End watches and background work. Safe to call twice."""
+        """End watches and background tasks. Safe to call twice."""
         ...
 
 
 class Origin(Storage, Protocol):
-    """A Storage that reads straight from the store: what a Cacher stands on.
+    """A Storage that reads from the store itself; a Cacher wraps it.
 
-    Its watch with bookmarks allowed delivers a BOOKMARK for each progress batch of the kv engine.
+    A watch with bookmarks delivers a BOOKMARK for each progress batch of the kv engine.
     """
 
     @property
     def has_reliable_progress(self) -> bool:
-        """Whether a bookmark really means that nothing older is still to come."""
+        """Whether a bookmark guarantees that no older event will follow."""
         ...
 
     async def current_revision(self) -> int:
-        """The store's revision, linearizable."""
+        """The revision of the store, linearizable."""
         ...
 
     async def request_progress(self) -> None:
-        """Ask that open watches deliver a bookmark soon."""
+        """Ask for a bookmark on the open watches soon."""
         ...

@@ -1,8 +1,7 @@
-"""Measures: counts and distributions of what happens, cheap enough for every request.
+"""Measures: metric families (counters, gauges, histograms) that are cheap enough for every request.
 
-Plain numbers that one event loop changes; nothing is locked, named or formatted when something is recorded. Who records
-often keeps the series it records in; whoever publishes reads the families. Must hold: recording never fails and never
-waits; a counter never goes back.
+Plain numbers, changed by one event loop; recording takes no lock and formats nothing. Frequent recorders keep their
+series; publishers read the families. Must hold: recording does not fail or wait. A counter does not decrease.
 
     requests = measures.counter("requests_total", "Requests", labels=("code",))
     requests.of("200").add()
@@ -15,7 +14,7 @@ from typing import Generic, TypeVar
 
 
 class Kind(Enum):
-    """What the numbers of a family mean."""
+    """The type of a metric family."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -23,7 +22,7 @@ class Kind(Enum):
 
 
 class Stability(Enum):
-    """What may be built on a family: STABLE ones keep name, labels and meaning."""
+    """The stability of a metric: STABLE families keep name, labels and meaning."""
 
     ALPHA = "ALPHA"
     BETA = "BETA"
@@ -31,7 +30,7 @@ class Stability(Enum):
 
 
 class Counter:
-    """A number that only grows."""
+    """A number that grows."""
 
     __slots__ = ("value",)
 
@@ -46,7 +45,7 @@ class Counter:
 
 
 class Gauge(Counter):
-    """A number that may also shrink."""
+    """A number that grows and shrinks."""
 
     __slots__ = ()
 
@@ -55,7 +54,7 @@ class Gauge(Counter):
 
 
 class Histogram:
-    """How often values fell between bounds, of which there is one at least: `counts` has one more."""
+    """A histogram with at least one bound; `counts` has one element more than `bounds`."""
 
     __slots__ = ("bounds", "counts", "sum")
 
@@ -65,7 +64,7 @@ class Histogram:
         self.sum: float = 0
 
     def observe(self, value: float) -> None:
-        """Most of what is recorded often falls below the first bound: that is not searched for."""
+        """Values below the first bound, which are the usual ones, need no search."""
         self.counts[bisect_left(self.bounds, value) if value > self.bounds[0] else 0] += 1
         self.sum += value
 
@@ -75,7 +74,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many values there were."""
+        """The number of values."""
         return sum(self.counts)
 
     def reset(self) -> None:
@@ -83,7 +82,7 @@ class Histogram:
         self.sum = 0
 
     def add(self, other: "Histogram") -> None:
-        """Take what another one with more bounds, these among them, has seen."""
+        """Add a histogram with more bounds, which include the bounds of this one."""
         for bound, count in zip((*other.bounds, float("inf")), other.counts, strict=True):
             self.counts[bisect_left(self.bounds, bound)] += count
         self.sum += other.sum
@@ -117,7 +116,7 @@ class Family(Generic[M]):
             self._series[()] = make()
 
     def of(self, *values: str) -> M:
-        """The series of some labels, which is there from now on."""
+        """The series of these labels; created at its first use."""
         series = self._series.get(values)
         if series is None:
             series = self._series[values] = self._make()
@@ -128,7 +127,7 @@ class Family(Generic[M]):
         return self._series
 
     def reset(self) -> None:
-        """Begin anew, for people who measure something: nobody who records notices."""
+        """Reset all series, for people who measure. Recorders keep their series."""
         for series in self._series.values():
             series.reset()
 
@@ -165,16 +164,16 @@ def histogram(
 
 
 class Measures:
-    """All families of one server."""
+    """All metric families of one server."""
 
     def __init__(self) -> None:
         self._sources: list[Callable[[], Iterable[AnyFamily]]] = []
 
     def ask(self, source: Callable[[], Iterable[AnyFamily]]) -> None:
-        """Have families published, which may be made when somebody wants to see them."""
+        """Add a source of families, which is called when they are read."""
         self._sources.append(source)
 
     def families(self) -> Iterator[AnyFamily]:
-        """Everything that there is to see now."""
+        """All families."""
         for source in self._sources:
             yield from source()

@@ -1,6 +1,6 @@
-"""Checking preconditions: what a write demands of the object that it finds.
+"""Preconditions: checks the uid and resourceVersion preconditions of a write against the current object.
 
-Pure. Must hold: the messages are kube-apiserver's, clients match on them.
+Pure. Must hold: the messages are kube-apiserver's, because clients compare them.
 """
 
 import orjson
@@ -11,7 +11,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 def check(preconditions: Preconditions | None, key: str, current: StoredObject | None, *, is_dry: bool = False) -> None:
-    """Raise PreconditionFailed unless they hold; an object that does not exist has neither uid nor version."""
+    """Raise PreconditionFailed unless they hold. A missing object has neither uid nor resourceVersion."""
     if preconditions is None:
         return
     wanted_uid = preconditions.uid

@@ -1,8 +1,7 @@
-"""SelectionPredicate: which objects a list or watch wants, by labels and fields.
+"""Selection: SelectionPredicate, the label and field selector of a list or watch.
 
-Pure matching on what StoredObject shows; the query text is parsed elsewhere. Must hold: predicates with the same
-requirements are equal and hash alike, so that watchers with one selection share their frames. `a!=b` and
-`a notin (b)` also match objects without `a`.
+Pure; the registry's selectors parse the query text. Must hold: predicates with equal requirements are equal and have
+one hash, so that their watchers share frames. `a!=b` and `a notin (b)` also match objects without `a`.
 """
 
 import operator
@@ -17,7 +16,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Operator(Enum):
-    """How a requirement compares."""
+    """The operators of a requirement."""
 
     IN = "in"
     NOT_IN = "notin"
@@ -28,7 +27,7 @@ class Operator(Enum):
 
 
 class Requirement(Struct, frozen=True):
-    """One condition on one label or field. `values`: one or more for IN and NOT_IN, one number for GREATER and LESS."""
+    """A condition on one label or field. `values`: at least one for IN and NOT_IN, one number for GREATER and LESS."""
 
     name: str
     operator: Operator
@@ -41,7 +40,7 @@ Matcher = Callable[[Mapping[str, str]], bool]
 
 
 class SelectionPredicate(Struct, frozen=True, dict=True):
-    """All requirements must hold."""
+    """Requirements that must all hold."""
 
     labels: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()
@@ -57,7 +56,7 @@ class SelectionPredicate(Struct, frozen=True, dict=True):
         )
 
     def select(self, objects: Sequence[StoredObject]) -> Sequence[StoredObject]:
-        """Those that are selected, in their order: one pass a requirement, each over what is left of the one before."""
+        """The selected objects in order; one pass for each requirement, over the result of the previous pass."""
         for match in self._label_matchers:
             objects = [stored for stored in objects if match(stored.labels)]
         for match in self._field_matchers:
@@ -65,7 +64,7 @@ class SelectionPredicate(Struct, frozen=True, dict=True):
         return objects
 
     def field_value(self, name: str) -> str | None:
-        """The one value that a field must have for an object to match, if the predicate says so."""
+        """The only value that the predicate allows for a field; None if it allows several."""
         for requirement in self.fields:
             if requirement.name == name and requirement.operator is Operator.IN and len(requirement.values) == 1:
                 return next(iter(requirement.values))
@@ -84,7 +83,7 @@ EVERYTHING = SelectionPredicate()
 
 
 def compile_requirement(requirement: Requirement) -> Matcher:
-    """A closure for one requirement: it runs once per object of a list."""
+    """A closure for one requirement, because a list calls it for each object."""
     return _COMPILERS[requirement.operator](requirement)
 
 
@@ -124,7 +123,7 @@ def _compare(requirement: Requirement, compare: Callable[[int, int], bool]) -> M
 
 
 def _integer(text: str) -> int | None:
-    """The number that a label holds: 64 bits, and no underscores or spaces, which Python alone would read over."""
+    """The number of a label: 64 bits, without the underscores and spaces that Python accepts."""
     if not _INTEGER.fullmatch(text):
         return None
     value = int(text)

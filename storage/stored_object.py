@@ -1,11 +1,11 @@
-"""StoredObject: one object at one revision, decoded and encoded at most once.
+"""Stored object: StoredObject, one object at one revision, decoded and encoded at most once.
 
-The currency of reads, writes and watches. A server hands out the JSON bytes as they are; only a write, an admission
-rule or a table row needs the decoded object. Knows the codec and the selectable fields as callables, no kv, no kind.
+Reads, writes and watches return it. The server sends its JSON bytes as they are. Only a write, admission or a table row
+needs the decoded object. It knows the codec and the selectable fields as callables, no kv and no kind.
 
-Must hold: immutable to its users. `json` carries the revision as metadata.resourceVersion. Hydration (decoding the
-stored bytes for the first time) happens at most once; afterwards the stored bytes are let go, so that a cached object
-costs its JSON, its labels and its fields.
+Must hold: its users cannot change it. `json` has the revision as metadata.resourceVersion. Hydration (the first
+decoding of the stored bytes) happens at most once. Afterwards the stored bytes are released: a cached object keeps its
+JSON, its labels and its fields.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,17 +19,17 @@ from aio_apiserver.storage import versioner
 from aio_apiserver.storage.errors import Corrupt
 
 Object = dict[str, Any]
-"""A decoded API object: plain dicts, lists and scalars, with a `metadata` dict."""
+"""A decoded API object: dicts, lists and scalars, with a `metadata` dict."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Reader(Struct, frozen=True):
-    """How the objects of one resource are read: shared by all its StoredObjects.
+    """The functions that read the objects of one resource, shared by all its StoredObjects.
 
-    decode: from stored bytes in any known codec (bare JSON included); raises ValueError for anything else.
-    fields: the selectable fields of a decoded object, metadata.name and metadata.namespace included.
-    resource: its name, for people who read that an object is corrupt.
+    decode: decodes stored bytes of any codec; raises ValueError.
+    fields: the selectable fields of a decoded object, with metadata.name and metadata.namespace.
+    resource: its name, for error messages.
     """
 
     decode: Callable[[bytes], Object]
@@ -38,7 +38,7 @@ class Reader(Struct, frozen=True):
 
 
 class StoredObject:
-    """One object at one revision. `is_stale`: it was written with an older codec or key and wants to be rewritten."""
+    """One object at one revision. `is_stale`: written with an older codec or key, and should be rewritten."""
 
     __slots__ = ("_data", "_fields", "_json", "_labels", "_reader", "is_stale", "key", "revision")
 
@@ -54,13 +54,13 @@ class StoredObject:
 
     @classmethod
     def of(cls, key: str, revision: int, obj: Object, reader: Reader) -> Self:
-        """The stored form of an object in hand, which is left as it is but for its resourceVersion."""
+        """The stored form of a decoded object, whose resourceVersion is set."""
         stored = cls(key, revision, b"", reader)
         stored._settle(obj)
         return stored
 
     def at_revision(self, revision: int) -> "StoredObject":
-        """The same state under another revision: what a deletion, or leaving a selection, shows."""
+        """The same state under another revision, for a deletion or for leaving a selection."""
         if self._data is not None:
             return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
         reader = Reader(
@@ -70,12 +70,12 @@ class StoredObject:
 
     @property
     def size(self) -> int:
-        """How many bytes are kept of it, in whatever form."""
+        """The number of bytes in memory, in any form."""
         return len(self._json if self._data is None else self._data)
 
     @property
     def json(self) -> bytes:
-        """The object as JSON, with its resourceVersion."""
+        """The object as JSON with its resourceVersion."""
         if self._data is not None:
             self._hydrate()
         return self._json
@@ -88,7 +88,7 @@ class StoredObject:
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """The selectable fields by their paths."""
+        """The selectable fields by path."""
         if self._data is not None:
             self._hydrate()
         return self._fields
@@ -98,12 +98,12 @@ class StoredObject:
         return self._data is None
 
     def hydrate(self) -> None:
-        """Decode the stored bytes now, unless that was done. Raises Corrupt."""
+        """Decode the stored bytes, unless that has been done. Raises Corrupt."""
         if self._data is not None:
             self._hydrate()
 
     def decode(self) -> Object:
-        """A fresh copy that the caller owns, with its resourceVersion."""
+        """A copy with its resourceVersion, which the caller owns."""
         decoded: Object = orjson.loads(self.json)
         return decoded
 

@@ -1,6 +1,6 @@
-"""Tasks: the owner of the background tasks of one component.
+"""Tasks: owns the asyncio tasks of one component.
 
-Must hold: no task outlives its owner; a task that fails on its own is logged at once and raised again by `close`.
+Must hold: no task outlives its owner. The failure of a task is logged at once and raised again by `close`.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class Tasks:
         return task
 
     async def close(self) -> None:
-        """Cancel what still runs, wait for it, and raise what failed before."""
+        """Cancel the running tasks, wait for them, and raise earlier failures."""
         while running := [task for task in self._running if task is not asyncio.current_task()]:
             for task in running:  # they may spawn others on their way out
                 task.cancel()

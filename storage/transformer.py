@@ -1,10 +1,10 @@
-"""Transformers: what happens to a value between the codec and the kv engine (encryption at rest).
+"""Transformer: encryption at rest between codec and kv engine, upstream's value.Transformer.
 
-Knows prefixes and their order, no cryptography and no file. Stored values carry the prefix of the provider and key
-that wrote them, in kube-apiserver's format, so that either server reads what the other has written.
+It knows prefixes and their order, no cryptography and no file. A stored value has the prefix of its provider and key,
+in kube-apiserver's format.
 
-Must hold: the first provider writes and all of them read; what no provider reads is Corrupt, never garbage; a value
-of another provider is never taken for plain data.
+Must hold: the first provider encrypts and all decrypt. A value that no provider can read raises Corrupt. A value of
+another provider is not taken for plain data.
 """
 
 import re
@@ -17,60 +17,60 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import Corrupt, StorageError
 
 ENCRYPTED_PREFIX = b"k8s:enc:"
-"""Starts every value that was encrypted, by any provider."""
+"""The beginning of every encrypted value."""
 
 WRONG_KEY = "the key of this name is not the one that wrote it, or it was changed or moved here from another key"
-"""What a failed decryption means, for people who have to repair it."""
+"""The meaning of a failed decryption, for operators."""
 
 _WRITER = re.compile(rb"k8s:enc:[a-z0-9]{1,32}:v[0-9]{1,4}:[^:]{1,253}(?=:)")
 
 
 class Plain(Struct, frozen=True):
-    """A value as the codec wrote it. `is_stale`: another provider or key writes now than the one that wrote it."""
+    """A value as the codec wrote it. `is_stale`: it was written by another provider or key than the present one."""
 
     data: bytes
     is_stale: bool
 
 
 class Transformer(Protocol):
-    """Turns values into their stored form and back. `context` is the whole key of the value in the kv engine.
+    """Converts values to their stored form and back. `context`: the whole kv key of the value.
 
-    Some providers authenticate the context: a value that was copied to another key does not read back.
+    Some providers authenticate the context, so that a value copied to another key does not read back.
     """
 
     @property
     def is_identity(self) -> bool:
-        """Whether nothing happens here at the moment: ask each time, a reloaded configuration may change it.
+        """Whether values are stored as they are at present. A reload may change it, so ask each time.
 
-        A caller may then skip `to_storage`, and `from_storage` for values without ENCRYPTED_PREFIX.
+        If true, callers may skip `to_storage`, and `from_storage` for values without ENCRYPTED_PREFIX.
         """
         ...
 
     async def from_storage(self, data: bytes, context: bytes) -> Plain:
-        """The value in stored bytes. Suspends only when a key must be fetched. Raises Corrupt, Unavailable."""
+        """Decrypt a value. It suspends when a key must be fetched. Raises Corrupt and Unavailable."""
         ...
 
     async def to_storage(self, data: bytes, context: bytes) -> bytes:
-        """The stored bytes of a value. Raises Unavailable when there is no key to write with."""
+        """Encrypt a value. Raises Unavailable when there is no key to write with."""
         ...
 
 
 TransformerFor = Callable[[str, str], Transformer]
-"""From the group ("" for core) and resource under which objects are stored to their Transformer."""
+"""From group ("" for core) and resource to the Transformer."""
 
 
 class Cipher(Protocol):
-    """Encryption with a key in hand: never waits."""
+    """Encryption with a key at hand; it does not wait."""
 
     def encrypt(self, data: bytes, context: bytes) -> bytes: ...
 
     def decrypt(self, data: bytes, context: bytes) -> bytes:
-        """Raises Corrupt: wrong key, truncated or changed data, another context."""
+        """Raises Corrupt for a wrong key, changed data or another context."""
         ...
 
 
 class Identity:
-    """Stores values as they are; refuses to read encrypted ones."""
+    """Stores values as they are, and refuses to read encrypted ones."""
 
     __slots__ = ()
     is_identity = True
@@ -113,11 +113,11 @@ class Encrypting:
 
 
 Counts = Counter[tuple[str, str]]
-"""How often: (from_storage | to_storage | from_storage_failed | to_storage_failed, the writer's prefix)."""
+"""Counts by operation (from_storage, to_storage, from_storage_failed, to_storage_failed) and prefix."""
 
 
 class Prefixed(Struct, frozen=True):
-    """A Transformer and what starts the values that it wrote: no prefix, when it is Identity."""
+    """A Transformer with the prefix of its values; the identity has no prefix."""
 
     prefix: bytes
     transformer: Transformer
@@ -131,10 +131,10 @@ class Prefixed(Struct, frozen=True):
 
 
 class Chain:
-    """Providers and their keys, in order of the configuration: the first writes, all read.
+    """Providers and their keys in the order of the configuration. The first encrypts, all decrypt.
 
-    The same prefix may come twice (a provider listed again with another secret under the same name), so a failure to
-    decrypt is final only when nobody else claims the value.
+    A prefix may occur twice (a provider listed again with another secret under the same name). So a failed decryption
+    is final only when no other link has the prefix.
     """
 
     __slots__ = ("_counts", "_links", "is_identity")
@@ -175,7 +175,7 @@ class Chain:
 
 
 def corrupt(context: bytes, message: str) -> Corrupt:
-    """The error for a value that cannot be read, named by its key."""
+    """The error for an unreadable value, with its key."""
     return Corrupt(context.decode(errors="backslashreplace"), message)
 
 
@@ -189,6 +189,6 @@ def _unmatched(data: bytes) -> str:
 
 
 def _writer(data: bytes) -> str:
-    """The prefix of an encrypted value, for people: k8s:enc:aescbc:v1:key1."""
+    """The prefix of an encrypted value for messages: k8s:enc:aescbc:v1:key1."""
     match = _WRITER.match(data)
     return match[0].decode(errors="backslashreplace") if match else "an unknown provider"

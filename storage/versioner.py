@@ -1,7 +1,7 @@
-"""Versioner: how a revision shows in an object, as metadata.resourceVersion, and how the text is read back.
+"""Versioner: metadata.resourceVersion: writes a revision into an object and reads it back, upstream's Versioner.
 
-Must hold: stored bytes never carry a resourceVersion of their own; the key stays in its place in `metadata` (empty)
-so that setting it keeps the order of keys that clients see.
+Must hold: stored bytes have an empty resourceVersion, which keeps its position in `metadata`. So setting it preserves
+the order of keys that clients see.
 """
 
 from typing import Any
@@ -14,9 +14,9 @@ SET_ON_CREATE = "resourceVersion should not be set on objects to be created"
 
 
 def set_resource_version(obj: dict[str, Any], revision: int) -> None:
-    """Show the revision in the object, in the place that `clear_resource_version` kept for it.
+    """Set the resourceVersion, at the position that `clear_resource_version` reserved.
 
-    Revision 0 is an object that was never stored (a dry run's): it shows none.
+    Revision 0 removes it: the object was not stored (a dry run).
     """
     if revision:
         obj["metadata"]["resourceVersion"] = str(revision)
@@ -25,7 +25,7 @@ def set_resource_version(obj: dict[str, Any], revision: int) -> None:
 
 
 def clear_resource_version(obj: dict[str, Any]) -> None:
-    """Take the revision out before storing: behind `uid`, where the metadata's canonical order has it."""
+    """Empty the resourceVersion before storing; its position is after `uid`, as in canonical metadata."""
     metadata = obj["metadata"]
     if "resourceVersion" in metadata:
         metadata["resourceVersion"] = ""
@@ -40,13 +40,13 @@ def clear_resource_version(obj: dict[str, Any]) -> None:
 
 
 def resource_version(obj: dict[str, Any]) -> int:
-    """The revision that an object carries; 0 when it carries none."""
+    """The revision of an object; 0 when it has none."""
     text = obj["metadata"].get("resourceVersion")
     return parse_resource_version(text) or 0 if text else 0
 
 
 def claimed_version(obj: dict[str, Any]) -> int:
-    """The revision that a new object says it has; 0 when it says none, or none that can be read."""
+    """The revision that a new object claims; 0 when it has none or an invalid one."""
     try:
         return resource_version(obj)
     except InvalidOptions:
@@ -54,7 +54,7 @@ def claimed_version(obj: dict[str, Any]) -> int:
 
 
 def parse_resource_version(text: str) -> int | None:
-    """The number in a resourceVersion; None when it is unset. Raises InvalidOptions for what no server gives out."""
+    """The number in a resourceVersion; None when it is unset. Raises InvalidOptions for other text."""
     if not text:
         return None
     digits = text.lstrip("0") or "0"

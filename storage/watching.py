@@ -1,7 +1,7 @@
-"""What watchers share: how a change looks through a predicate, and a sink for those who would rather pull.
+"""Watching: the watch event of a change for a predicate, and a sink to iterate over.
 
-Pure but for WatchQueue, which waits. Store and Cacher both turn changes into events here, so that a watch means the
-same with and without a cache.
+KVStore and Cacher both use it, so that a watch has the same events with and without a cache. Pure, except WatchQueue,
+which waits.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ def seen_through(
     current: StoredObject | None,
     revision: int,
 ) -> WatchEvent | None:
-    """The event that a watcher with this predicate gets for a change, or None when it concerns it not at all.
+    """The event of a change for a watcher with this predicate; None when it does not concern the watcher.
 
     previous  current   event
     -         selected  ADDED
-    other     selected  ADDED     (entering the selection)
+    other     selected  ADDED     (it enters the selection)
     selected  selected  MODIFIED
-    selected  other     DELETED   (leaving it: the previous state under the new revision)
+    selected  other     DELETED   (it leaves: the previous state under the new revision)
     selected  -         DELETED
     """
     was = previous is not None and (predicate.is_everything or predicate.matches(previous))
@@ -40,9 +40,9 @@ def seen_through(
 
 
 class WatchQueue:
-    """A sink that is read by iterating: yields events, ends when the watch ends, raises its reason.
+    """A sink that is read by iteration: it yields events, and ends or raises with the watch.
 
-    Holds `limit` undelivered events at the most before the watch counts it as slow.
+    With more than `limit` undelivered events it counts as slow.
     """
 
     def __init__(self, limit: int = 10_000) -> None:

@@ -1,1 +1,1 @@
-"""Encryption."""
+"""Encryption: encryption at rest: EncryptionConfiguration, its validation, its providers and its reload."""

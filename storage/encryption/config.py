@@ -1,7 +1,7 @@
-"""EncryptionConfiguration (apiserver.config.k8s.io/v1): the file behind --encryption-provider-config, as data.
+"""Config: EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of --encryption-provider-config.
 
-Decodes strictly: unknown fields, wrong types and doubled keys are errors. What the values mean together is checked in
-encryption_rules.py. Must hold: no error message and no representation shows key material.
+Decodes strictly: unknown fields, wrong types and duplicate keys are errors. rules.py checks the values. Must hold: no
+error message and no repr shows key material.
 """
 
 import base64
@@ -16,22 +16,22 @@ from aio_apiserver.storage.encryption import strict_yaml
 from aio_apiserver.storage.errors import StorageError
 
 _KINDS = (("apiserver.config.k8s.io/v1", "EncryptionConfiguration"), ("v1", "EncryptionConfig"))
-"""The second one is what an old documentation told people to write; kube-apiserver takes it as well."""
+"""kube-apiserver also accepts the second one, which old documentation used."""
 
 
 class InvalidEncryptionConfig(StorageError):
-    """The encryption configuration cannot be used; the message says where and why."""
+    """The configuration is not usable; the message has the path and the reason."""
 
 
 class GroupResource(Struct, frozen=True):
-    """A resource in its group, "" for core; either may be "*"."""
+    """A resource in its group ("" for core); each may be the wildcard "*"."""
 
     group: str
     resource: str
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From the form of the file: secrets, deployments.apps, *.apps, *. (all of core), *.* (all)."""
+        """Parse the form of the file: secrets, deployments.apps, *.apps, *. (all of core), *.* (all)."""
         resource, _, group = text.partition(".")
         return cls(group, resource)
 
@@ -42,7 +42,7 @@ class GroupResource(Struct, frozen=True):
 
 
 def _seconds(text: Any) -> float:
-    """Go's notation of durations: 3s, 1m30s, 250ms."""
+    """The seconds of a Go duration: 3s, 1m30s, 250ms."""
     if not isinstance(text, str) or not _DURATION.fullmatch(text):
         raise ValueError("not a duration like 3s or 250ms")
     seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
@@ -64,29 +64,29 @@ class _Model(pydantic.BaseModel):
 
 
 class Key(_Model):
-    """A named secret, base64 in the file."""
+    """A named secret, in base64."""
 
     name: str = ""
     secret: pydantic.SecretStr = pydantic.SecretStr("")
 
     def material(self) -> bytes:
-        """The key itself. Raises ValueError."""
+        """The decoded key. Raises ValueError."""
         text = self.secret.get_secret_value().replace("\r", "").replace("\n", "")
         return base64.b64decode(text, validate=True)
 
 
 class Keys(_Model):
-    """aesgcm, aescbc, secretbox: the first key writes, all read."""
+    """The keys of aesgcm, aescbc or secretbox. The first key encrypts, all decrypt."""
 
     keys: list[Key] = []
 
 
 class Identity(_Model):
-    """Values as they are."""
+    """No encryption."""
 
 
 class Kms(_Model):
-    """A plugin on a unix socket. `timeout` in seconds, for each call."""
+    """A KMS plugin on a unix socket. `timeout`: seconds for each call."""
 
     api_version: str = pydantic.Field("v1", alias="apiVersion")
     name: str = ""
@@ -96,7 +96,7 @@ class Kms(_Model):
 
 
 class Provider(_Model):
-    """Exactly one of them is set."""
+    """One provider; exactly one member must be set."""
 
     aesgcm: Keys | None = None
     aescbc: Keys | None = None
@@ -105,19 +105,19 @@ class Provider(_Model):
     kms: Kms | None = None
 
     def names(self) -> Sequence[str]:
-        """Which of them are set."""
+        """The members that are set."""
         return [name for name in type(self).model_fields if getattr(self, name) is not None]
 
 
 class ResourceRule(_Model):
-    """Resources and their providers: the first provider writes, all read."""
+    """Resources and their providers. The first provider encrypts, all decrypt."""
 
     resources: list[str] = []
     providers: list[Provider] = []
 
 
 class EncryptionConfiguration(_Model):
-    """The file."""
+    """The whole file."""
 
     api_version: str = pydantic.Field("", alias="apiVersion")
     kind: str = ""
@@ -125,7 +125,7 @@ class EncryptionConfiguration(_Model):
 
 
 def decode(data: bytes) -> EncryptionConfiguration:
-    """The configuration in the bytes of a file. Raises InvalidEncryptionConfig."""
+    """Decode the content of a file. Raises InvalidEncryptionConfig."""
     try:
         content = strict_yaml.load(data)
     except ValueError as exc:

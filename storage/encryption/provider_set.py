@@ -1,7 +1,8 @@
-"""The providers of one EncryptionConfiguration, alive: a Transformer for every resource, and the kms plugins behind.
+"""Provider set: the running providers of one EncryptionConfiguration: a Transformer for every resource, and the KMS
+plugins.
 
-Knows which file implements which provider and imports only those that are named: gRPC and PyNaCl stay out of servers
-without them.
+A provider's module is imported when the configuration names the provider, so that other servers need neither gRPC nor
+PyNaCl.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ _ANY = GroupResource("*", "*")
 
 
 class ProviderSet:
-    """Made on the running event loop from a configuration that fulfils the rules. `counts` are kept by the caller."""
+    """Created on the running event loop from a valid configuration. The caller keeps `counts`."""
 
     def __init__(
         self, configuration: EncryptionConfiguration, clock: Clock, counts: Callable[[GroupResource], Counts]
@@ -38,7 +39,7 @@ class ProviderSet:
         return bool(self._kms)
 
     def transformer(self, wanted: GroupResource) -> Transformer:
-        """By the rule that names the resource, else its group, else everything."""
+        """The transformer of the rule for the resource, else for its group, else for all resources."""
         for named in (wanted, GroupResource(wanted.group, "*"), _ANY):
             chain = self._chains.get(named)
             if chain is not None:
@@ -46,11 +47,11 @@ class ProviderSet:
         return IDENTITY
 
     async def start(self) -> None:
-        """Meet the plugins."""
+        """Connect to the KMS plugins."""
         await asyncio.gather(*(kms.start() for kms in self._kms))
 
     async def check(self) -> str:
-        """What is wrong with the plugins, each by its name; empty when all are well."""
+        """The problems of the plugins with their names; empty when all are healthy."""
         answers = await asyncio.gather(*(kms.check() for kms in self._kms))
         return "; ".join(
             f"kms-provider-{position} {kms.name}: {problem}"
@@ -62,7 +63,7 @@ class ProviderSet:
         return {kms.name: kms.statistics() for kms in self._kms}
 
     async def close(self) -> None:
-        """Let go of the plugins when reads that wait for them have ended. Safe to call twice."""
+        """Close the plugins after the reads that wait for them. Safe to call twice."""
         await asyncio.gather(*(kms.close() for kms in self._kms))
 
     def _links(self, rule: ResourceRule) -> Iterator[Prefixed]:
@@ -84,7 +85,7 @@ class ProviderSet:
 
 
 def _keyed(provider: Provider) -> Iterator[Prefixed]:
-    """A link for each key: which one wrote a value stands in the value's prefix."""
+    """A link for each key. The prefix of a value names the key that encrypted it."""
     for kind, cipher in _CIPHERS.items():
         keys = getattr(provider, kind)
         for key in keys.keys if keys is not None else ():

@@ -1,6 +1,6 @@
-"""What an EncryptionConfiguration must fulfil beyond its form: kube-apiserver's validation, rule by rule.
+"""Rules: kube-apiserver's validation of an EncryptionConfiguration.
 
-Pure: a configuration in, messages out, all of them at once. Must hold: no message shows key material.
+Pure: a configuration in, all error messages out. Must hold: no message shows key material.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _WITHOUT_REST = ("apiserveripinfo", "serviceipallocations", "servicenodeportallo
 
 
 def problems(configuration: EncryptionConfiguration) -> Sequence[str]:
-    """Everything that is wrong, each with its path; nothing when the configuration can be used."""
+    """All errors with their paths; empty for a usable configuration."""
     if not configuration.resources:
         return [_required("resources", "at least one resources is required")]
     found: list[str] = []
@@ -164,7 +164,7 @@ def _endpoint_complaint(endpoint: str) -> str:
 
 
 def _masked(configuration: EncryptionConfiguration) -> Iterator[str]:
-    """Resources that a wildcard of an earlier rule has taken: their providers would never be used."""
+    """Resources that an earlier rule with a wildcard covers, so that their providers are not used."""
     seen: set[GroupResource] = set()
     for rule in configuration.resources:
         for named in map(GroupResource.parse, rule.resources):

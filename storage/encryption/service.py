@@ -1,7 +1,8 @@
-"""Encryption at rest for a server: the configuration file, read and read again, and a Transformer for each resource.
+"""Service: Encryption, encryption at rest for a server: reads the configuration file, reloads it, and has a Transformer
+for each resource.
 
-Must hold: a configuration takes effect for all resources at one moment; one that cannot be used, or whose plugins are
-not well, changes nothing. The file's content is not kept, only its hash.
+Must hold: a new configuration takes effect for all resources at once. A configuration that is invalid, or whose plugins
+are unhealthy, changes nothing. Of the file's content only a hash is kept.
 """
 
 import asyncio
@@ -23,11 +24,11 @@ from aio_apiserver.storage.transformer import Counts, Plain, Transformer
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 60.0
-"""Between two looks at the file."""
+"""Seconds between two checks of the file."""
 
 
 class ResourceTransformer:
-    """The Transformer of one resource, whatever the configuration says by now."""
+    """The Transformer of one resource, which follows reloads."""
 
     __slots__ = ("current",)
 
@@ -46,7 +47,7 @@ class ResourceTransformer:
 
 
 class Encryption:
-    """Made by `start`. With `reloads`, the file is looked at every minute and taken over when it has changed."""
+    """Created by `start`. With `reloads`, the file is checked every minute and loaded when it has changed."""
 
     def __init__(self, path: Path, clock: Clock, *, reloads: bool) -> None:
         self._path = path
@@ -65,7 +66,7 @@ class Encryption:
 
     @classmethod
     async def start(cls, path: Path, *, clock: Clock, reloads: bool = False) -> Self:
-        """Read the file and meet the plugins that it names. Raises InvalidEncryptionConfig."""
+        """Read the file and connect to the plugins. Raises InvalidEncryptionConfig."""
         encryption = cls(path, clock, reloads=reloads)
         try:
             await encryption._providers.start()
@@ -77,7 +78,7 @@ class Encryption:
         return encryption
 
     def transformer(self, group: str, resource: str) -> Transformer:
-        """The TransformerFor of this configuration: one for each resource, following reloads."""
+        """The Transformer of a resource, which follows reloads."""
         wanted = GroupResource(group, resource)
         found = self._transformers.get(wanted)
         if found is None:
@@ -86,16 +87,16 @@ class Encryption:
 
     @property
     def has_health_check(self) -> bool:
-        """Whether the server has the check `kms-providers`: with plugins, or when there may be some later."""
+        """Whether the server has the health check `kms-providers`: with plugins, or with reloads."""
         return self._reloads or self._providers.uses_kms
 
     async def health(self) -> Health:
-        """Whether all plugins are well; frequent callers share an answer. Never raises."""
+        """The health of the plugins, cached for a short time. Raises nothing."""
         problem = await self._providers.check()
         return Health(healthy=not problem, reason=problem)
 
     async def reload(self) -> bool:
-        """Look at the file now. Whether it has changed and was taken over; what is wrong with it is logged."""
+        """Check the file now. True if it was reloaded; errors are logged."""
         async with self._reloading:
             try:
                 changed = await self._reload()
@@ -118,7 +119,7 @@ class Encryption:
         }
 
     async def close(self) -> None:
-        """Stop looking at the file and let go of the plugins. Safe to call twice."""
+        """Stop checking the file and close the plugins. Safe to call twice."""
         await self._tasks.close()
         for providers in self._open:
             await providers.close()

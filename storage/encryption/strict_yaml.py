@@ -1,14 +1,14 @@
-"""Configuration files in YAML (or JSON): read as kube-apiserver reads its own, strictly.
+"""Strict YAML: reads configuration files in YAML or JSON as strictly as kube-apiserver.
 
-Must hold: a key that comes twice in a map is an error, not a silent choice; error messages tell the place and never
-quote the file, which may hold secrets. PyYAML is loaded with the first file.
+Must hold: a duplicate key in a map is an error. Error messages name the line and do not quote the file, which may hold
+secrets. PyYAML is imported with the first file.
 """
 
 from typing import Any
 
 
 def load(data: bytes) -> Any:
-    """The one document in the file. Raises ValueError."""
+    """The single document of the file. Raises ValueError."""
     import yaml
 
     from aio_apiserver.storage.encryption.strict_yaml_loader import StrictLoader

@@ -1,6 +1,6 @@
-"""The loader of configuration files: PyYAML's safe one, but that a key may come once.
+"""Strict YAML loader: PyYAML's SafeLoader, which also refuses duplicate keys.
 
-It is the one in Python: the one in C overflows its stack on deep nesting and takes the process with it.
+It is the loader in Python. The loader in C overflows its stack on deep nesting and ends the process.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ import yaml
 
 
 class StrictLoader(yaml.SafeLoader):
-    """Refuses a map that has a key twice."""
+    """Refuses a map with duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()

@@ -1,1 +1,1 @@
-"""Factory."""
+"""Factory: StorageFactory, which opens the kv engines and makes the Storage of each resource."""

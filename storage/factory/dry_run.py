@@ -1,10 +1,10 @@
-"""DryRunnableStorage: a Storage whose writes can stop short of writing.
+"""Dry run: DryRunnableStorage, a Storage whose writes can be dry runs, as in kube-apiserver.
 
-A dry run walks the same road as a write (existence, preconditions, update functions, validations) against the
-present state, and shows what would have been written, under the revision of what it would have replaced.
+A dry run makes the checks of the write on the present state: existence, preconditions, update function, validation. It
+returns the object that the write would store, under the revision of the object that it would replace.
 
-Must hold: a dry run changes nothing and takes no revision; what the real write would refuse for its content, it
-refuses too, but for a resourceVersion on what is to be created, which it shows: clients try copies of what they have.
+Must hold: a dry run changes nothing and uses no revision. It refuses the content that the write refuses, with one
+exception: it accepts a resourceVersion on create, because clients try copies of existing objects.
 """
 
 from collections.abc import Awaitable
@@ -29,13 +29,13 @@ _READER = Reader(codec.decode, lambda _obj: {})
 
 
 class DryRunnableStorage:
-    """Passes everything to the storage, but for the writes of dry runs."""
+    """Passes all calls to the storage, except the writes of dry runs."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     def stored(self, key: str, obj: Object) -> StoredObject:
-        """An object as if it had been stored: under the resourceVersion that it carries, if any. Raises NotStorable."""
+        """An object as if it were stored under its own resourceVersion. Raises NotStorable."""
         codec.to_json(obj)
         return StoredObject.of(key, versioner.claimed_version(obj), obj, _READER)
 

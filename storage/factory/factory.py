@@ -1,11 +1,11 @@
-"""StorageFactory: the storages of all resources, and everything that they stand on, from one configuration.
+"""Factory: StorageFactory, the storages of all resources and the parts below them, from one configuration.
 
-Opens the kv engines (one for each list of servers), keeps them compacted, reads the encryption configuration, and
-makes a Store for each resource, with a Cacher on it. The only place that knows all of these by name. What not every
-server needs is imported when it is used: gRPC and cryptography take longer to import than the rest of storage.
+It opens the kv engines (one for each list of servers), compacts them, and reads the encryption configuration. It makes
+a KVStore for each resource and a Cacher on it. Parts that not every server needs are imported at their first use, since
+gRPC and cryptography take long to import.
 
-Must hold: whatever was opened is closed, in the reverse order, even when opening fails halfway. Two resources with
-the same servers share one engine.
+Must hold: everything opened is closed in reverse order, even when opening fails halfway. Two resources with the same
+servers share one engine.
 """
 
 import asyncio
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
-"""What kube-apiserver does not cache: written all the time, read by people."""
+"""Not cached, as in kube-apiserver: events are written often and read by people."""
 
 
 class StorageConfig(Struct, frozen=True, kw_only=True):
-    """What the factory is told.
+    """The configuration of the factory.
 
-    etcd: where everything is kept; without it, in the embedded store under data_dir, or in memory without that either.
-    overrides: resources that are kept on other etcd servers, reached with the credentials in `etcd`.
-    compaction_interval: seconds; 0 leaves compaction to others.
-    uncached: (group, resource) pairs that are read straight from the store; all are when watch_cache is off.
+    etcd: the etcd servers; without it, SQLite in data_dir, and without that, memory.
+    overrides: resources on other etcd servers, with the credentials in `etcd`.
+    compaction_interval: seconds; 0 switches compaction off.
+    uncached: (group, resource) pairs without a cache; without watch_cache no resource has one.
     """
 
     etcd: "EtcdConfig | None" = None
@@ -70,7 +70,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
 
 
 class _Backend(Struct, frozen=True):
-    """One kv engine and what all stores on it share. `name` is that of its health check."""
+    """A kv engine and the parts that its stores share. `name`: the name of its health check."""
 
     name: str
     kv: KV
@@ -79,9 +79,9 @@ class _Backend(Struct, frozen=True):
 
 
 class StorageFactory:
-    """Makes storages. An asynchronous context: entering opens everything, leaving closes it.
+    """Makes storages. An asynchronous context manager: entering opens all parts, leaving closes them.
 
-    beginning: what a store in memory holds from the start.
+    beginning: the initial content of a store in memory.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class StorageFactory:
         await self._opened.aclose()
 
     def storage_for(self, resource: Resource) -> Storage:
-        """The storage of a resource: always the same one, until it is released."""
+        """The storage of a resource; the same one until it is retired."""
         named = (resource.group, resource.resource, resource.view)
         storage = self._storages.get(named)
         if storage is None:
@@ -128,10 +128,10 @@ class StorageFactory:
         return storage
 
     async def warm(self) -> None:
-        """Fill the caches of all storages that were made so far, one after the other.
+        """Fill the caches of all existing storages, one after the other.
 
-        A cache fills itself at its first use anyway; but a watch from before that finds its beginning gone, which
-        clients of a server that has just started would meet.
+        A cache also fills itself at its first use. But a watch from an older revision then fails with Expired, which
+        clients of a newly started server would meet.
         """
         for storage in list(self._storages.values()):
             try:
@@ -140,15 +140,15 @@ class StorageFactory:
                 logger.warning("a cache is not filled yet: %s", exc)
 
     def retire(self, resource: Resource) -> Storage | None:
-        """Let go of the storage of a resource that is gone or changes: the next use makes another.
+        """Forget the storage of a resource that is deleted or changes; the next use makes a new one.
 
-        The caller closes it, when nobody uses it any more.
+        The caller closes the returned storage when it is not used any more.
         """
         return self._storages.pop((resource.group, resource.resource, resource.view), None)
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether everything is in the one store in memory, which can take snapshots."""
+        """Whether the only store is in memory, which supports snapshots."""
         return self._config.etcd is None and self._config.data_dir is None and not self._config.overrides
 
     async def current_revision(self) -> int:
@@ -156,28 +156,28 @@ class StorageFactory:
         return await self._backend(()).kv.current_revision()
 
     def snapshot(self) -> Snapshot:
-        """All that is stored now, of a store in memory. Raises InvalidOptions."""
+        """A snapshot of a store in memory. Raises InvalidOptions."""
         return self._memory.snapshot()
 
     async def restore(self, wanted: Snapshot) -> int:
-        """Hold what the snapshot does; when this returns, nobody is shown anything else. Raises InvalidOptions."""
+        """Restore a snapshot. After the return, every cache shows its content. Raises InvalidOptions."""
         revision = self._memory.restore(wanted)
         await self.catch_up(revision)
         return revision
 
     async def catch_up(self, revision: int) -> None:
-        """Return when no cache shows anybody anything older than a revision of the main store."""
+        """Wait until every cache has reached a revision of the main store."""
         cachers = (storage for storage in self._storages.values() if isinstance(storage, Cacher))
         await asyncio.gather(*(cacher.catch_up(revision) for cacher in cachers))
 
     @property
     def health_names(self) -> Sequence[str]:
-        """What `health` answers for."""
+        """The names of the health checks."""
         names = [backend.name for backend in self._backends.values()]
         return [*names, "kms-providers"] if self._has_plugins else names
 
     async def health(self) -> Mapping[str, Health]:
-        """What kube-apiserver calls etcd, etcd-override-0 ... and kms-providers. Never raises."""
+        """The health checks etcd, etcd-override-0 ... and kms-providers, as in kube-apiserver. Raises nothing."""
         backends = self._backends.values()
         answers = await asyncio.gather(*(backend.kv.health() for backend in backends))
         found = dict(zip((backend.name for backend in backends), answers, strict=True))
@@ -186,7 +186,7 @@ class StorageFactory:
         return found
 
     def statistics_of(self, group: str, resource: str) -> Mapping[str, Any]:
-        """What one storage tells; nothing of one that was not made."""
+        """The statistics of one storage; empty if it does not exist."""
         for (its_group, its_resource, _), storage in self._storages.items():
             if (its_group, its_resource) == (group, resource):
                 return storage.statistics()
@@ -216,7 +216,7 @@ class StorageFactory:
         return kv
 
     def _statistics_of_storages(self) -> Mapping[str, Any]:
-        """By resource; of several views of one, the first goes by its name alone."""
+        """By resource. The first view of a resource has the resource's name, the others add theirs."""
         found: dict[str, Any] = {}
         for (group, resource, view), storage in self._storages.items():
             name = f"{resource}.{group}".rstrip(".")
@@ -264,7 +264,7 @@ class StorageFactory:
 
     @property
     def _main_servers(self) -> Sequence[str]:
-        """Where everything without an override is kept; nowhere else than here when there are none."""
+        """The etcd servers of resources without override; empty for an embedded store."""
         return self._config.etcd.endpoints if self._config.etcd is not None else ()
 
     async def _open_backends(self, opening: AsyncExitStack) -> None:
@@ -294,7 +294,7 @@ class StorageFactory:
 
 
 async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
-    """The engine of these etcd servers; without any, the embedded one."""
+    """The kv engine of these etcd servers; without servers, the embedded one."""
     if servers:
         return _open_etcd(config, servers, clock.patience)
     if config.data_dir is not None:

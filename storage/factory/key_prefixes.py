@@ -1,13 +1,14 @@
-"""Where the objects of each resource are kept: kube-apiserver's own keys, so that either server reads the other's data.
+"""Key prefixes: the etcd keys of each resource, which are kube-apiserver's.
 
-A table of facts and the rule behind it. Knows groups and resources by name, no kind.
+A table of exceptions and a rule. It knows groups and resources by name, no kind. The values below the keys are encoded
+by our own codec, which kube-apiserver cannot read.
 
-    /registry/pods/default/web                        built in: the plural
-    /registry/services/specs/default/web              built in, with a place of its own
-    /registry/apiregistration.k8s.io/apiservices/v1.  of the servers that kube-apiserver is made of: group and plural
+    /registry/pods/default/web                        built-in: the plural
+    /registry/services/specs/default/web              built-in, with a key of its own
+    /registry/apiregistration.k8s.io/apiservices/v1.  of the servers in kube-apiserver: group and plural
     /registry/stable.example.com/crontabs/default/x   custom: group and plural
 
-Must hold: resources that are one and the same behind two groups (events) have one place.
+Must hold: a resource that exists in two groups (events) has one prefix.
 """
 
 import posixpath
@@ -51,7 +52,7 @@ _BUILT_IN_GROUPS = frozenset(
 
 
 def resource_place(group: str, resource: str) -> str:
-    """The part of the keys between the server's prefix and the object, without slashes around it."""
+    """The part of the key between the server's prefix and the object, without slashes at its ends."""
     place = _PLACES.get((group, resource))
     if place is not None:
         return place
@@ -59,9 +60,9 @@ def resource_place(group: str, resource: str) -> str:
 
 
 def key_prefix(prefix: str, group: str, resource: str, *, is_custom: bool = False) -> str:
-    """What all keys of a resource start with, under the server's prefix (--etcd-prefix).
+    """The prefix of all keys of a resource below --etcd-prefix.
 
-    A custom resource is never kept where a built-in one is, whatever its group is called.
+    A custom resource does not share the prefix of a built-in one, whatever its group is.
 
     >>> key_prefix("registry", "", "pods")
     '/registry/pods/'

@@ -1,7 +1,7 @@
-"""MeasuredOrigin: an Origin that says how long the store takes for what is asked of it.
+"""Measured origin: MeasuredOrigin, an Origin that records the latency of the store.
 
-Stands below the cache, so that what the cache answers is not counted. Must hold: it changes nothing of what an Origin
-promises.
+It lies below the cache, so that answers of the cache are not counted. Must hold: the results are those of the wrapped
+Origin.
 """
 
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ _RESOURCE = ("group", "resource")
 
 
 class Latencies:
-    """How long the stores of all resources take. Names are kube-apiserver's, whatever the engine is."""
+    """The latencies of all stores. The metrics have kube-apiserver's names for every engine."""
 
     def __init__(self) -> None:
         self._requests = measures.counter("etcd_requests_total", "Requests to storage.", labels=_LABELS)
@@ -57,12 +57,12 @@ class Latencies:
         )
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All metric families recorded here."""
         yield from (self._requests, self._durations, self._lists, self._returned, self._fetched, self._examined)
         yield self._undecodable
 
     def listed(self, resource: Resource, listed: ListResult) -> None:
-        """There was a list."""
+        """Record a list."""
         labels = resource.group, resource.resource
         self._lists.of(*labels).add()
         self._returned.of(*labels).add(len(listed.items))
@@ -70,18 +70,18 @@ class Latencies:
         self._examined.of(*labels).add(listed.examined)
 
     def undecodable(self, resource: Resource) -> None:
-        """What is stored could not be read."""
+        """Record a stored object that cannot be read."""
         self._undecodable.of(resource.group, resource.resource).add()
 
     def record(self, resource: Resource, operation: str, seconds: float) -> None:
-        """A request is over."""
+        """Record the end of a request."""
         labels = resource.group, operation, resource.resource
         self._requests.of(*labels).add()
         self._durations.of(*labels).observe(seconds)
 
 
 class MeasuredOrigin:
-    """The Origin of one resource, measured."""
+    """The Origin of one resource, with latencies."""
 
     def __init__(self, origin: Origin, resource: Resource, latencies: Latencies, clock: Clock) -> None:
         self._origin = origin

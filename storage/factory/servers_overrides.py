@@ -1,7 +1,7 @@
-"""Servers overrides: resources that live on an etcd of their own (--etcd-servers-overrides).
+"""Servers overrides: --etcd-servers-overrides, which stores resources on other etcd servers.
 
-Pure. The grammar is kube-apiserver's: group/resource#servers, where servers are URLs with semicolons between them,
-the core group is empty, and the resource * means the whole group: "/events#https://a:2379;https://b:2379".
+Pure. The grammar is kube-apiserver's: group/resource#servers. The servers are URLs separated by semicolons, the core
+group is empty, and the resource * means the whole group: "/events#https://a:2379;https://b:2379".
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _WHOLE_GROUP = "*"
 
 
 class ServersOverride(Struct, frozen=True):
-    """Where the objects of one resource, or of a whole group, are kept instead."""
+    """The etcd servers of one resource or of a whole group."""
 
     group: str
     resource: str
@@ -26,7 +26,7 @@ class ServersOverride(Struct, frozen=True):
 
 
 def parse(text: str) -> ServersOverride:
-    """One override. Raises InvalidOptions."""
+    """Parse one override. Raises InvalidOptions."""
     what, *where = text.split("#")
     names = what.split("/")
     if len(where) != 1 or len(names) != 2:
@@ -38,7 +38,7 @@ def parse(text: str) -> ServersOverride:
 
 
 def servers_of(overrides: Sequence[ServersOverride], group: str, resource: str) -> tuple[str, ...]:
-    """The servers of a resource: its own, else its group's, of several the last; none when it has no override."""
+    """The servers of a resource: its own override, else its group's; the last one wins. Empty without override."""
     for name in (resource, _WHOLE_GROUP):
         found = [override.servers for override in overrides if (override.group, override.resource) == (group, name)]
         if found:
@@ -47,7 +47,7 @@ def servers_of(overrides: Sequence[ServersOverride], group: str, resource: str) 
 
 
 def distinct(overrides: Iterable[ServersOverride]) -> list[tuple[str, ...]]:
-    """The server lists that differ in more than their order, in the order in which they come up."""
+    """The different lists of servers, in order; the order of servers in a list does not count."""
     by_members: dict[frozenset[str], tuple[str, ...]] = {}
     for override in overrides:
         by_members.setdefault(frozenset(override.servers), override.servers)

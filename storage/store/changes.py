@@ -1,13 +1,13 @@
-"""Changing what exists: decide on the current state, compare-and-set, and again when somebody else was faster.
+"""Changes: updates and deletions by compare-and-set, with another try when another writer was faster.
 
-The loop that updates and deletions share. A Change says what it wants of a given state; this decides which state to
-show it, when a suggested state must be checked against the store, and when to give up. Knows no codec and no lease.
+The loop that updates and deletions share. A KeyChange says what it wants of a given state. The loop decides which state
+to show it, when to check a suggested state against the store, and when to give up. It knows no codec and no lease.
 
 Must hold:
 - A failure on a suggested state counts only if the store still has that very state, and so does a decision to write
-  nothing; a failure on a state that was read from the store is final.
+  nothing. A failure on a state that was read from the store is final.
 - A lost race costs no read: the kv engine returns the state that won.
-- A write whose outcome is unknown is never repeated.
+- A write with an unknown outcome is not repeated.
 """
 
 import random
@@ -22,7 +22,7 @@ from aio_apiserver.storage.store.key_queues import Turns
 from aio_apiserver.storage.stored_object import StoredObject
 
 MAX_ATTEMPTS = 40
-"""Lost races before a change gives up; with three servers at one key, one change in ten million meets this."""
+"""Lost races before a change gives up. With three servers writing one key, one change in ten million reaches this."""
 
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.1
@@ -31,7 +31,7 @@ D = TypeVar("D")
 
 
 class Change(Protocol[D]):
-    """One update or deletion of one key. D is what it decides on."""
+    """One update or deletion of one key. D is the type of its decision."""
 
     @property
     def key(self) -> str: ...
@@ -40,7 +40,7 @@ class Change(Protocol[D]):
     def is_deletion(self) -> bool: ...
 
     async def begin_with(self, suggestion: StoredObject) -> None:
-        """Hear of a state that is decided on without having been read."""
+        """Told about a suggested state before deciding on it; a state that was read does not come here."""
         ...
 
     async def fetch(self) -> Record | None:
@@ -48,19 +48,19 @@ class Change(Protocol[D]):
         ...
 
     async def state_of(self, record: Record | None) -> StoredObject | None:
-        """The object in a record. Raises KeyNotFound when there is none and there has to be one."""
+        """The object in a record. Raises KeyNotFound when the change needs an existing object."""
         ...
 
     async def decide(self, current: StoredObject | None) -> D | None:
-        """What to write over this state; None to leave it as it is. Raises to refuse."""
+        """The value to write over this state; None to leave it unchanged. Raises to refuse."""
         ...
 
     def is_confirmed(self, fresh: StoredObject) -> bool:
-        """Whether the decision to write nothing holds for the state of the same revision that was read for it."""
+        """Whether the decision to write nothing also holds for the state just read, which has the same revision."""
         ...
 
     async def unchanged(self, current: StoredObject) -> StoredObject:
-        """What the caller gets when nothing is written."""
+        """The result when nothing is written."""
         ...
 
     async def write(self, current: StoredObject | None, decision: D) -> WriteResult:
@@ -68,17 +68,17 @@ class Change(Protocol[D]):
         ...
 
     async def result(self, current: StoredObject | None, decision: D, write: WriteResult) -> StoredObject:
-        """What the caller gets for a write that succeeded at `revision`."""
+        """The result of a successful write."""
         ...
 
 
 class Plainly:
-    """The part of a Change that is the same for all objects which are kept as they are shown."""
+    """The methods of a KeyChange that are the same for all objects stored without translation."""
 
     __slots__ = ()
 
     async def begin_with(self, suggestion: StoredObject) -> None:
-        """A suggestion is as good as what is read."""
+        """A suggestion needs no preparation."""
 
     def is_confirmed(self, fresh: StoredObject) -> bool:
         return not fresh.is_stale
@@ -88,7 +88,7 @@ class Plainly:
 
 
 class _Known(Struct, frozen=True):
-    """A state to decide on. `is_verified`: it was read from the store while the change was under way."""
+    """A state to decide on. `is_verified`: it was read from the store during this change."""
 
     stored: StoredObject | None
     is_verified: bool
@@ -99,14 +99,14 @@ class _Known(Struct, frozen=True):
 
 
 class _Settled(Struct, frozen=True):
-    """The change is through. `left`: the state that it left behind, if any."""
+    """The change is done. `left`: the new state of the key, if any."""
 
     result: StoredObject
     left: StoredObject | None
 
 
 class Changes:
-    """Applies changes."""
+    """Applies changes to the keys of one resource."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -114,7 +114,7 @@ class Changes:
         self._lost_races = 0
 
     async def apply(self, change: Change[D], suggestion: StoredObject | None) -> StoredObject:
-        """Apply a change to the current state, which the suggestion may be. Raises Conflict and what it raises."""
+        """Apply a change, beginning with the suggestion if there is one. Raises Conflict and what the change raises."""
         known = _Known(suggestion, is_verified=False) if suggestion is not None else None
         if change.key not in self._turns:
             outcome = await self._attempt(change, known)
@@ -130,7 +130,7 @@ class Changes:
         return {"lost_races": self._lost_races, "contended_keys": len(self._turns)}
 
     async def _compete(self, change: Change[D], known: _Known | None) -> _Settled:
-        """Try until it holds. In this process it is our turn; what we still lose to are other processes."""
+        """Try until it succeeds. Writers of this process wait in the queue, so races are lost to other processes."""
         for attempt in range(MAX_ATTEMPTS):
             outcome = await self._attempt(change, known)
             if isinstance(outcome, _Settled):
@@ -141,7 +141,7 @@ class Changes:
         raise Conflict(change.key, MAX_ATTEMPTS)
 
     async def _attempt(self, change: Change[D], known: _Known | None) -> _Settled | _Known:
-        """One compare-and-set; the state that won when it is lost."""
+        """One compare-and-set; returns the winning state when the race is lost."""
         if known is None:
             known = await _verified(change, await change.fetch())
         elif not known.is_verified and known.stored is not None:
@@ -184,12 +184,12 @@ async def _verified(change: Change[D], record: Record | None) -> _Known:
 
 
 def _newest(known: _Known | None, latest: StoredObject | None) -> _Known | None:
-    """What to start from when one's turn has come; what the one before has left is a suggestion like any other."""
+    """The state to begin with. The state left by the previous writer of the queue counts as a suggestion."""
     if latest is None or (known is not None and known.revision >= latest.revision):
         return known
     return _Known(latest, is_verified=False)
 
 
 def _pause(attempt: int) -> float:
-    """Seconds to wait for other processes: grows, and differs from theirs."""
+    """Seconds to wait for other processes; grows with the attempts, with random spread."""
     return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311 - not a secret

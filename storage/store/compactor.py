@@ -1,14 +1,16 @@
-"""Compactor: forgets the history of a kv engine, some minutes behind the present, so that it does not grow for ever.
+"""Compactor: etcd's compaction of old revisions, some minutes behind the present, as in kube-apiserver.
 
-All servers on one store run one each, kube-apiservers included, and take turns through one key that holds the last
-compacted revision: whoever puts it first in an interval compacts, to where the store was one interval ago; the
-others see that they lost and wait for the next interval. One per kv engine. Knows no object.
+All servers on one store run one, kube-apiservers included. They share one key that holds the last compacted revision.
+The server that first updates the key in an interval compacts to the revision of one interval ago. The others see that
+they lost and wait for the next interval.
 
     server A   put, compact to r0 ------- put, compact to r1 ------- put, ...
-    server B          lost, learns r1' ------- lost ------- (A is gone) put, compact to r2'
+    server B        lost, learns r1' ------- lost ------- (A is gone) put, compact to r2'
 
-Must hold: history is kept for at least one interval, and for at most three when the server that compacts goes away.
-Nothing that goes wrong here ends the loop: the next interval is the next try.
+One per kv engine. It knows no object.
+
+Must hold: history is kept for at least one interval, and for at most three when the compacting server stops. An error
+does not end the loop; the next interval is the next attempt.
 """
 
 import logging
@@ -21,14 +23,14 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 INTERVAL = 300.0
-"""kube-apiserver's default: long enough for slow watchers and lists in pages."""
+"""kube-apiserver's default: long enough for slow watchers and for lists in pages."""
 
 KEY = b"compact_rev_key"
-"""Shared with kube-apiserver."""
+"""The key that kube-apiserver uses, too."""
 
 
 class Compactor:
-    """Compacts one kv engine, every `interval` seconds; never, when that is 0."""
+    """Compacts one kv engine every `interval` seconds; an interval of 0 switches it off."""
 
     def __init__(self, kv: KV, *, clock: Clock, interval: float = INTERVAL) -> None:
         self._kv = kv
@@ -41,12 +43,12 @@ class Compactor:
         self._counts = {"won": 0, "lost": 0, "failed": 0}
 
     def start(self) -> None:
-        """Begin; the first compaction comes after two intervals."""
+        """Start the loop. The first compaction comes after two intervals."""
         if self._interval:
             self._tasks.spawn(self._run(), name="compactor")
 
     async def compact(self) -> None:
-        """Take one turn: compact to where the store was at the last one, unless somebody else has done so since."""
+        """Compact to the revision of the last attempt, unless another server has compacted since."""
         last_seen = self._seen
         put = await self._kv.put(KEY, b"%d" % last_seen, expected_mod_revision=self._turn)
         self._turn = put.record.mod_revision if put.record is not None else 0
@@ -77,6 +79,6 @@ class Compactor:
         try:
             await self._kv.compact(revision)
         except Compacted:
-            return  # somebody else, an administrator maybe, has gone further
+            return  # another server or an administrator has compacted further
         self._compacted = revision
         logger.info("compacted to revision %d", revision)

@@ -1,9 +1,9 @@
-"""Turns: writers of one process that contend for a key go one after the other, first come, first served.
+"""Key queues: writers of one process that contend for a key wait in line, first come, first served.
 
-A writer that has lost a race queues here and so does everybody who comes to that key while there is a queue; a key
-that nobody contends for costs nothing. Each leaves what it wrote for the next, who then needs no read.
+A writer that has lost a race joins the queue, and so does every later writer while the queue exists. Each leaves its
+result for the next one, which then needs no read. A key without contention has no queue.
 
-Must hold: no writer starves behind others of this process; a key is forgotten with its last writer.
+Must hold: no writer of this process starves. The queue of a key is removed with its last writer.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Turn:
-    """The queue of one key, seen by the one whose turn it is. `latest` is what the one before has written."""
+    """The queue of one key. `latest`: the state that the previous writer has left."""
 
     __slots__ = ("_users", "latest", "lock")
 
@@ -27,13 +27,13 @@ class Turn:
         self._users += 1
 
     def leave(self) -> bool:
-        """Whether nobody is left."""
+        """Leave the queue. True for the last writer."""
         self._users -= 1
         return not self._users
 
 
 class Turns:
-    """The queues of all keys that are contended for."""
+    """The queues of all contended keys."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, Turn] = {}
@@ -47,7 +47,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, key: str) -> AsyncIterator[Turn]:
-        """Wait for one's turn at the key, and have it."""
+        """Wait in the queue of the key, and hold its lock."""
         turn = self._by_key.setdefault(key, Turn())
         turn.join()
         try:

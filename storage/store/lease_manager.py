@@ -1,9 +1,10 @@
-"""LeaseManager: few leases for many objects that expire.
+"""Lease manager: LeaseManager, which shares etcd leases among objects with a TTL, as in kube-apiserver.
 
-A lease is expensive for the kv engine, so writes that ask for the same TTL within a short window share one, which is
-granted a little longer than asked for. One per kv engine, shared by the stores on it. Knows no object and no key.
+A lease is expensive for the kv engine. Writes with the same TTL within a short window share one lease, which lives a
+little longer than the TTL. One per kv engine, shared by its stores. It knows no object and no key.
 
-Must hold: an object never expires before its TTL, and at most the window later (60 s, or 5 % of the TTL if less).
+Must hold: an object does not expire before its TTL. It expires at most one window later (60 s, or 5 % of the TTL if
+less).
 """
 
 import asyncio
@@ -16,13 +17,13 @@ from aio_apiserver.storage.kv.interface import KV
 
 REUSE_SECONDS = 60
 MAX_OBJECTS = 1_000
-"""kube-apiserver's defaults: revoking a lease with more keys would stall the kv engine for too long."""
+"""kube-apiserver's defaults. Revoking a lease with more keys would block the kv engine for too long."""
 
 _REUSE_SHARE_OF_TTL = 0.05
 
 
 class _Current(Struct):
-    """The lease that writes of one TTL share at the moment."""
+    """The lease that writes with one TTL share at present."""
 
     lease: int
     expires: float
@@ -44,10 +45,10 @@ class LeaseManager:
         self._granted = 0
 
     async def lease_for(self, ttl: int) -> int:
-        """A lease that lives at least `ttl` seconds from now; every call stands for one object.
+        """A lease that lives at least `ttl` seconds from now; each call counts for one object.
 
-        Who comes while a lease is being granted waits for it, and fails with it: a kv engine that does not answer
-        costs everybody one wait, not a queue of them.
+        Calls during a grant wait for it and fail with it. When the kv engine does not answer, all of them wait once
+        instead of one after the other.
         """
         window = min(int(ttl * _REUSE_SHARE_OF_TTL), self._reuse_seconds)
         if not window:
@@ -61,7 +62,7 @@ class LeaseManager:
         return current.lease
 
     def discard(self, lease: int) -> None:
-        """Never hand out this lease again: the kv engine no longer knows it."""
+        """Stop sharing this lease, which the kv engine no longer knows."""
         self._current = {ttl: current for ttl, current in self._current.items() if current.lease != lease}
 
     def statistics(self) -> dict[str, int]:

@@ -1,17 +1,17 @@
-"""Listing: lists straight from the kv engine, page by page, all of one list at one revision.
+"""Listing: lists from the kv engine, in pages, with all pages of one list at one revision.
 
-Decides which revision a list means, where it starts and how it goes on; matches predicates. Knows no write and no
-watch. The items are decoded when somebody looks at them: Corrupt comes up then.
+It decides the revision of a list, its start and its continuation, and matches predicates. Items are decoded at their
+first use, and Corrupt is raised then. It knows no write and no watch.
 
-What a resourceVersion means (N > 0; a continue token brings its own revision and allows none but 0):
+The meaning of a resourceVersion (N > 0; a continue token has its own revision and allows no other but 0):
 
-    match          unset               0          N, limit      N, no limit
-    unset          newest              newest     exactly N     newest, not older than N
-    NotOlderThan   -                   newest     newest, not older than N
-    Exact          -                   -          exactly N
+    match          unset      0         N, limit      N, no limit
+    unset          newest     newest    exactly N     newest, not older than N
+    NotOlderThan   -          newest    newest, not older than N
+    Exact          -          -         exactly N
 
-Must hold: every page of a list, and what its token leads to, shows the same revision, until that is compacted; then
-the error carries a token that goes on with the present state.
+Must hold: all pages of a list show the same revision until it is compacted. Then the error carries a token that
+continues with the present state.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.stored_object import StoredObject
 
 MAX_PAGE = 10_000
-"""The most records that one request to the kv engine asks for, unless the client's limit is higher (kube's maximum)."""
+"""The page size of requests to the kv engine, unless the client's limit is higher (kube-apiserver's maximum)."""
 
 ITEMS_PER_TURN = 256
-"""How many records are read or matched before others get the event loop: some 10 ms when all must be decoded."""
+"""Records to read or match before the event loop runs other tasks; about 10 ms when all must be decoded."""
 
 EXPIRED = "The resourceVersion for the provided list is too old."
 _CONTINUE_EXPIRED = (
@@ -43,7 +43,7 @@ _CONTINUE_EXPIRED = (
 
 
 class _Position(Struct):
-    """Where a list stands: what comes next, how much of it, and at which revision (0: the first page will tell)."""
+    """The position of a list: the next key, the page size, and the revision (0 until the first page)."""
 
     start: bytes
     end: bytes
@@ -59,12 +59,12 @@ class Listing:
         self._records = records
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        """One list, or one page of it."""
+        """A list, or one page of it."""
         check(options)
         return await (self._paged(key, options) if options.recursive else self._single(key, options))
 
     async def pages(self, key: str, revision: int, *, recursive: bool) -> AsyncGenerator[list[StoredObject], None]:
-        """Everything under the key at one revision, some objects at a time. Raises Compacted."""
+        """All objects below the key at one revision, in batches. Raises Compacted."""
         start, end = self._records.range_of(key, recursive=recursive)
         position = _Position(start, end, MAX_PAGE, revision)
         more = True
@@ -101,7 +101,7 @@ class Listing:
             raise Expired(_CONTINUE_EXPIRED, resume) from exc
 
     async def _fill(self, position: _Position, base: bytes, options: ListOptions) -> ListResult:
-        """Fetch pages until the limit is reached or nothing is left."""
+        """Fetch pages until the limit is reached or no record is left."""
         items: list[StoredObject] = []
         fetched = examined = 0
         while True:
@@ -127,7 +127,7 @@ class Listing:
         return page
 
     async def _select(self, records: Sequence[Record], options: ListOptions, items: list[StoredObject]) -> int:
-        """Add what is selected, up to the limit; how many records were looked at."""
+        """Add the selected objects, up to the limit. Returns the number of examined records."""
         predicate = options.predicate
         for seen, record in enumerate(records, start=1):
             item = await self._records.read(record)
@@ -141,7 +141,7 @@ class Listing:
 
 
 def check(options: ListOptions) -> None:
-    """Raise InvalidOptions for what has no meaning, in kube-apiserver's words."""
+    """Raise InvalidOptions for contradicting options, with kube-apiserver's messages."""
     version, match = options.resource_version, options.match
     if match is not Match.UNSET:
         if version is None:
@@ -163,7 +163,7 @@ def _begin(base: bytes, end: bytes, options: ListOptions, token: ContinueToken |
 
 
 def _exact_revision(options: ListOptions) -> int:
-    """The revision at which the list must be read; 0 when the newest will do."""
+    """The revision at which the list must be read; 0 for the newest."""
     version = options.resource_version or 0
     if options.match is Match.EXACT or (options.match is Match.UNSET and options.recursive and options.limit > 0):
         return version

@@ -1,11 +1,10 @@
-"""Records: the two forms of an object, as a record of the kv engine and as a StoredObject, for one resource.
+"""Records: converts between records of the kv engine and StoredObjects, for one resource.
 
-The only place that knows where the keys of the resource begin, which codec writes, and that a transformer stands
-between. Reading transforms at once and decodes when somebody looks.
+It knows the key prefix of the resource, its codec and its transformer. A read transforms (decrypts) at once, and
+decodes at the first use of the object.
 
-Must hold: reading is cheap enough for every event of a watch (some microseconds when nothing is encrypted); what
-cannot be read is Corrupt and names the whole key; what was written with another codec or key than this server writes
-is stale.
+Must hold: a read is cheap enough for every watch event (some microseconds without encryption). A value that cannot be
+read raises Corrupt with its whole key. A value written with another codec or key than the present one is stale.
 """
 
 import contextlib
@@ -36,15 +35,15 @@ class Records:
         self._transformer = transformer
         self._reader = reader_of(resource)
         self._own: dict[int, StoredObject] = {}
-        """What was written here and is large, by revision."""
+        """Large objects that this process wrote, by revision."""
 
     @property
     def is_translated(self) -> bool:
-        """Whether what is written may read back as something else."""
+        """Whether a written object may read back differently, because a webhook converts it."""
         return self._translation is not None
 
     def key_of(self, key: str) -> bytes:
-        """The kv key of one object. Raises InvalidOptions for what cannot be a key."""
+        """The kv key of an object. Raises InvalidOptions for an invalid key."""
         if any(part in _NO_PARTS for part in key.split("/")):
             raise InvalidOptions(f"invalid key: {key!r}")
         return self._prefix + _encoded(key)
@@ -62,15 +61,15 @@ class Records:
         return start, prefix_end(start)
 
     def relative(self, key: bytes) -> str:
-        """The key as callers know it."""
+        """The key relative to the prefix."""
         return key[len(self._prefix) :].decode("utf-8", "backslashreplace")
 
     async def read(self, record: Record) -> StoredObject:
-        """The object in a record, not yet decoded. Raises Corrupt, Unavailable."""
+        """The object of a record, not yet decoded. Raises Corrupt and Unavailable."""
         return await self.read_state(record, record.mod_revision)
 
     async def read_state(self, record: Record, revision: int) -> StoredObject:
-        """The same, to be shown under another revision: the last state of what was deleted then."""
+        """The same under another revision: the last state of an object, under the revision of its deletion."""
         data = record.value
         is_large = len(data) >= LONG
         if is_large and revision in self._own:
@@ -87,7 +86,7 @@ class Records:
         return stored
 
     async def opened(self, record: Record) -> Plain:
-        """What a record says, read with the key that it was written with. Raises Corrupt, Unavailable."""
+        """The value of a record, decrypted. Raises Corrupt and Unavailable."""
         data = record.value
         is_stale = False
         if data.startswith(ENCRYPTED_PREFIX) or not self._transformer.is_identity:
@@ -96,28 +95,28 @@ class Records:
         return Plain(data, is_stale or codecs.codec_of(data) is not self._codec)
 
     async def shown(self, key: str, revision: int, plain: Plain) -> StoredObject:
-        """The object that a value stands for. Raises Untranslatable, and Corrupt where others translate."""
+        """The object of a value. Raises Untranslatable, and Corrupt for translated resources."""
         data = plain.data
         if self._translation is not None:
             data = self._codec.encode(await self._translation.from_stored(self._decoded(key, data)))
         return StoredObject(key, revision, data, self._reader, is_stale=plain.is_stale)
 
     def reduced(self, obj: Object) -> Object:
-        """What is kept of an object, which is used up."""
+        """The object without the parts that are not stored. The argument is changed."""
         return obj if self._reduced is None else self._reduced(obj)
 
     async def value_of(self, obj: Object) -> bytes:
-        """What to store of an object, whose resourceVersion is cleared. Raises NotStorable, Untranslatable."""
+        """The encoded value of an object whose resourceVersion is cleared. Raises NotStorable and Untranslatable."""
         return self._codec.encode(
             self._type_meta | obj if self._translation is None else await self._translation.to_stored(obj)
         )
 
     async def sealed(self, key: bytes, value: bytes) -> bytes:
-        """A value as the store gets it. Raises Unavailable."""
+        """The value in the form for the kv engine. Raises Unavailable."""
         return value if self._transformer.is_identity else await self._transformer.to_storage(value, key)
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
-        """An object as it would read back, under the resourceVersion that it carries."""
+        """An object as it would read back, under its own resourceVersion."""
         revision = versioner.claimed_version(obj)
         if self._translation is None:
             return self._read_back(key, revision, obj)
@@ -137,13 +136,13 @@ class Records:
         return stored
 
     def _read_back(self, key: str, revision: int, obj: Object) -> StoredObject:
-        """What others will read: where something else is kept of an object than itself, that has to be read."""
+        """The object as later reads return it. When parts are not stored, it must be read back."""
         if self._reduced is None:
             return StoredObject.of(key, revision, obj, self._reader)
         return StoredObject(key, revision, self._codec.encode(self._type_meta | obj), self._reader)
 
     def _remember(self, stored: StoredObject) -> None:
-        """Keep a large object until it comes by in a watch, where decoding it would hold up everybody."""
+        """Keep a large object until its watch event arrives, so that it need not be decoded again."""
         while len(self._own) >= _MOST_OWN:
             del self._own[next(iter(self._own))]
         self._own[stored.revision] = stored
@@ -154,7 +153,7 @@ _MOST_OWN = 8
 
 
 def reader_of(resource: Resource) -> Reader:
-    """How the objects of a resource are read: fields are its own, its name and, if it has one, its namespace."""
+    """The reader of a resource's objects. Selectable fields are its own, its name, and its namespace if it has one."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
     fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
     return Reader(_decoder_of(resource), fields, name)
@@ -169,7 +168,7 @@ def _decoder_of(resource: Resource) -> Callable[[bytes], Object]:
 
 
 def _untyped(type_meta: Sequence[str]) -> Callable[[bytes], Object]:
-    """Decoding that takes off what `write` puts on."""
+    """A decoder that removes the type members that a write adds."""
 
     def decode(data: bytes) -> Object:
         obj = codecs.decode(data)

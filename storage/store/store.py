@@ -1,10 +1,10 @@
-"""Store: the objects of one resource on a kv engine. The Origin that a Cacher stands on, and a Storage by itself.
+"""Store: KVStore, the objects of one resource on a kv engine: the Origin below a Cacher, and a Storage by itself.
 
-Puts together what the neighbouring modules do: records (both forms of an object), writes and changes (what a write
-does, and its races), listing, store_watch. Knows no kind, no cache and no engine by name.
+It combines its neighbours: records (both forms of an object), writes and changes (writes and their races), listing,
+watches. It knows no kind, no cache and no engine by name.
 
-Must hold: what the Storage contract says, for every engine. The store owns its watches; the kv engine and the lease
-manager are shared with other stores and belong to whoever made them.
+Must hold: the Storage contract, on every engine. The store owns its watches. The kv engine and the lease manager are
+shared with other stores and belong to the factory.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ from aio_apiserver.storage.transformer import Transformer
 
 
 class Store:
-    """An Origin below `prefix` (which ends with a slash) of the kv engine's keys."""
+    """An Origin below `prefix`, which ends with a slash."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Store:
         return await self._writer.create(key, obj, ttl)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        """As the contract says; decoded, so that Corrupt comes up here."""
+        """See the contract. The object is decoded here, so that Corrupt is raised here."""
         self._requests["get"] += 1
         found = await self._kv.get(self._records.key_of(key))
         if (resource_version or 0) > found.revision:
@@ -85,7 +85,7 @@ class Store:
         return stored
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        """As the contract says; items are decoded when they are looked at, and Corrupt comes up then."""
+        """See the contract. Items are decoded at their first use, and Corrupt is raised then."""
         self._requests["list"] += 1
         return await self._listing.get_list(key, options)
 
@@ -140,7 +140,7 @@ class Store:
         await self._kv.request_progress()
 
     async def wait_until_ready(self) -> None:
-        """A store is ready as soon as it exists; requests find out whether the kv engine is."""
+        """A store is ready when it exists. Requests find out whether the kv engine is."""
 
     def statistics(self) -> Mapping[str, Any]:
         return {

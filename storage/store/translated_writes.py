@@ -1,9 +1,10 @@
-"""Translated writes: what an update and a deletion do where others translate between what is kept and what is used.
+"""Translated writes: updates and deletions of custom resources whose stored form a conversion webhook translates.
 
-Who translates may answer differently each time, so that only values tell whether anything changes, and whoever starts
-from a state that was not read has it translated first. Must hold: translations are asked for when kube-apiserver asks
-for them, because whoever gives them sees it: for a suggested state, for what is to be written, for what is read, and
-for the result.
+The webhook may answer differently each time. So only the stored values tell whether an update changes anything, and a
+suggested state is translated before the change begins.
+
+Must hold: the webhook is called when kube-apiserver calls it, because it sees the calls: for a suggested state, for the
+value to write, for a value read, and for the result.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from aio_apiserver.storage.transformer import Plain
 
 
 class Kept:
-    """The state that a change starts from, in the form in which it is kept."""
+    """The state from which a change starts, in its stored form."""
 
     __slots__ = ("_records", "plain")
 
@@ -30,21 +31,21 @@ class Kept:
         self.plain = Plain(b"", is_stale=False)
 
     async def made_of(self, suggestion: StoredObject) -> None:
-        """Begin with a state that was not read."""
+        """Begin with a suggested state."""
         self.plain = Plain(await _value(self._records, suggestion.decode()), is_stale=suggestion.is_stale)
 
     async def read(self, record: Record) -> StoredObject:
-        """Begin with a state that was."""
+        """Begin with a state that was read."""
         self.plain = await self._records.opened(record)
         return await self.shown(self._records.relative(record.key), record.mod_revision)
 
     async def shown(self, key: str, revision: int) -> StoredObject:
-        """The state as it is used, once more."""
+        """The state, translated once more."""
         return await self._records.shown(key, revision, self.plain)
 
 
 class _Value(Struct, frozen=True):
-    """What is going to be stored."""
+    """The value to store."""
 
     data: bytes
     ttl: int
@@ -52,7 +53,7 @@ class _Value(Struct, frozen=True):
 
 @dataclass(slots=True, kw_only=True)
 class TranslatedUpdating:
-    """The Change that puts what an update function makes of the current state."""
+    """The KeyChange that writes the result of an update function."""
 
     writer: Writer
     key: str
@@ -102,7 +103,7 @@ class TranslatedUpdating:
 
 @dataclass(slots=True, kw_only=True)
 class TranslatedDeleting(Plainly):
-    """The Change that deletes the current state if it may go."""
+    """The KeyChange that deletes the current state."""
 
     writer: Writer
     key: str

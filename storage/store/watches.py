@@ -1,10 +1,10 @@
-"""Watches straight from the kv engine: a task each that turns its events into the sink's.
+"""Watches: watches on the kv engine without a cache; one task for each, which delivers events to its sink.
 
-Decides where a watch starts, what comes first, and what becomes of a sink that does not keep up: it is waited for,
-which holds back the kv watch, and ended when its time budget is used up. Knows no write.
+It decides where a watch starts and what comes first. When a sink does not keep up, the task waits, which holds back the
+kv watch. When the sink's time budget is used up, the watch ends. It knows no write.
 
-Must hold: a sink gets every change of its selection behind the start, once and in order, or is ended; nothing after
-`end`. The work for an event of an unfiltered watch is some microseconds and decodes nothing.
+Must hold: a sink gets every change of its selection after the start, once and in order, or the watch ends. It gets
+nothing after `end`. An event of an unfiltered watch costs some microseconds and is not decoded.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _EXPIRED = "The resourceVersion for the provided watch is too old."
 
 
 class WatchSource(Struct, kw_only=True):
-    """What the watches of one store share."""
+    """The parts that the watches of one store share."""
 
     kv: KV
     records: Records
@@ -55,7 +55,7 @@ class Watches:
         self._running: set[StoreWatch] = set()
 
     async def start(self, key: str, options: WatchOptions, sink: WatchSink) -> "StoreWatch":
-        """Begin to deliver. Raises Expired and whatever else is wrong from the start."""
+        """Start a watch. Raises Expired and other errors that are known at the start."""
         watch = StoreWatch(self._source, key, options, sink)
         await watch.open()
         self._running.add(watch)
@@ -71,7 +71,7 @@ class Watches:
         }
 
     async def close(self) -> None:
-        """End them all."""
+        """End all watches."""
         for watch in tuple(self._running):
             watch.stop()
         await self._tasks.close()
@@ -82,7 +82,7 @@ class _TooSlow(Exception):
 
 
 class StoreWatch:
-    """One watch: opened, then run by its task, until it ends or is stopped."""
+    """One watch: `open` checks it, `run` delivers until it ends or is stopped."""
 
     def __init__(self, source: WatchSource, key: str, options: WatchOptions, sink: WatchSink) -> None:
         self.task: asyncio.Task[None] | None = None
@@ -97,11 +97,11 @@ class StoreWatch:
 
     @property
     def has_initial_events(self) -> bool:
-        """Whether the present state comes first."""
+        """Whether the watch begins with the present state."""
         return self._options.send_initial_events or not self._options.resource_version
 
     async def open(self) -> None:
-        """Find out what is wrong from the start."""
+        """Raise the errors that are known at the start."""
         if self.has_initial_events:
             self._revision = max(self._revision, await self._source.kv.current_revision())
             return
@@ -113,7 +113,7 @@ class StoreWatch:
             raise Expired(_EXPIRED) from exc
 
     async def run(self) -> None:
-        """Deliver until the watch ends; the sink hears why."""
+        """Deliver until the watch ends; `end` of the sink gets the reason."""
         try:
             if self.has_initial_events:
                 await self._deliver_state()
@@ -167,7 +167,7 @@ class StoreWatch:
             await self._wait_until_taken()
 
     async def _wait_until_taken(self) -> None:
-        """Hold everything back until the sink is below its limit. Raises _TooSlow."""
+        """Wait until the sink is below its limit. Raises _TooSlow."""
         clock = self._source.clock
         deadline = clock.monotonic() + self._source.slow_budget
         while self._sink.backlog > self._sink.backlog_limit:
@@ -176,12 +176,12 @@ class StoreWatch:
             await clock.sleep(_SLOW_CHECK)
 
     async def _wait_until_reached(self) -> None:
-        """Return when the store has come to the revision from which the state is to be shown."""
+        """Wait until the store has reached the revision of the initial state."""
         while self._revision > await self._source.kv.current_revision():
             await self._source.clock.sleep(_FUTURE_CHECK)
 
     async def _seen_by_all(self, event: Event) -> WatchEvent:
-        """What a watcher of everything sees: nothing needs decoding, and only a deletion the state before."""
+        """The event for a watcher of everything. It decodes nothing, and reads the previous state for a deletion."""
         record = event.record
         if event.type is EventType.PUT:
             stored = await self._source.records.read(record)
@@ -191,7 +191,7 @@ class StoreWatch:
         return WatchEvent(WatchEventType.DELETED, stored, record.mod_revision)
 
     async def _seen_selected(self, event: Event) -> WatchEvent | None:
-        """What a watcher with a predicate sees of a change, if anything."""
+        """The event for a watcher with a predicate; None when the change does not concern it."""
         record, read = event.record, self._source.records.read
         return seen_through(
             self._options.predicate,
@@ -207,14 +207,14 @@ class StoreWatch:
 
 
 def _previous(event: Event) -> Record:
-    """The record before a change. Raises Compacted when it is gone: what a watcher saw of it cannot be known."""
+    """The record before a change. Raises Compacted when the engine no longer has it."""
     if event.previous is None:
         raise Compacted(event.record.mod_revision - 1, event.record.mod_revision)
     return event.previous
 
 
 def _behind(revision: int) -> int:
-    """The first revision that a watch from `revision` wants."""
+    """The first revision that a watch from `revision` delivers."""
     return min(revision + 1, MAX_REVISION)
 
 

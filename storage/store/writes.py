@@ -1,9 +1,9 @@
-"""Writes: what a creation, an update and a deletion do to one key.
+"""Writes: the creation, update and deletion of one key.
 
-Says what is encoded, compared and leased; the loop around updates and deletions is in changes.py.
+It decides what is encoded, compared and leased. The loop around updates and deletions is in changes.py.
 
-Must hold: nothing is stored that no reader could be shown. An update that changes nothing writes nothing, unless the
-stored form is stale. Whatever an update function raises reaches its caller untouched.
+Must hold: an object that cannot be shown as JSON is not stored. An update without change writes nothing, unless the
+stored form is stale. An exception of the update function reaches the caller unchanged.
 """
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from aio_apiserver.storage.transformer import Plain
 
 
 class Writer:
-    """Puts objects of one resource."""
+    """Writes objects of one resource."""
 
     def __init__(self, kv: KV, records: Records, leases: LeaseManager) -> None:
         self.kv = kv
@@ -28,7 +28,7 @@ class Writer:
         self._leases = leases
 
     async def create(self, key: str, obj: Object, ttl: int) -> StoredObject:
-        """Put an object that does not exist yet."""
+        """Write an object that does not exist yet."""
         if versioner.claimed_version(obj):
             raise RevisionSet(versioner.SET_ON_CREATE)
         obj = self.records.reduced(obj)
@@ -43,7 +43,7 @@ class Writer:
         return self.records.written(key, write.revision, obj)
 
     async def put(self, key: str, plain: bytes, *, ttl: int, expected_mod_revision: int) -> WriteResult:
-        """Compare-and-set one value, under a lease if it has a TTL."""
+        """Compare-and-set one value, with a lease if it has a TTL."""
         raw_key = self.records.key_of(key)
         value = await self.records.sealed(raw_key, plain)
         if not ttl:
@@ -62,7 +62,7 @@ class Writer:
 
 
 class Updating(Struct, Plainly, frozen=True, kw_only=True):
-    """The Change that puts what an update function makes of the current state."""
+    """The KeyChange that writes the result of an update function."""
 
     writer: Writer
     key: str
@@ -99,7 +99,7 @@ class Updating(Struct, Plainly, frozen=True, kw_only=True):
 
 
 class Deleting(Struct, Plainly, frozen=True, kw_only=True):
-    """The Change that deletes the current state if it may go."""
+    """The KeyChange that deletes the current state."""
 
     writer: Writer
     key: str
@@ -132,12 +132,12 @@ async def fetch(writer: Writer, key: str) -> Record | None:
 
 
 def existing(key: str, record: Record | None) -> Record:
-    """A record that has to be there. Raises KeyNotFound."""
+    """The record, which must exist. Raises KeyNotFound."""
     if record is None:
         raise KeyNotFound(key)
     return record
 
 
 def revision_of(current: StoredObject | None) -> int:
-    """At which revision a state was written; 0 for what does not exist."""
+    """The revision of a state; 0 when the object does not exist."""
     return current.revision if current is not None else 0

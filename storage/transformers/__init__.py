@@ -1,1 +1,1 @@
-"""Encryption providers, one a file: each is imported only when a configuration names it."""
+"""Transformers: encryption providers, one a module. A module is imported when a configuration names its provider."""

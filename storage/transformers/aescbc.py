@@ -1,7 +1,7 @@
-"""aescbc: AES-CBC with PKCS#7 padding. Stored: 16 random bytes of IV, then the ciphertext.
+"""Aescbc: AES-CBC with PKCS#7 padding. Stored: 16 random bytes of IV, then the ciphertext.
 
-Not authenticated: a wrong key mostly shows as broken padding, and else as bytes that no codec reads. The context
-takes no part.
+It is not authenticated. A wrong key mostly causes invalid padding, otherwise bytes that no codec reads. The context is
+not used.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""aesgcm: AES-GCM with the key path as authenticated data. Stored: 12 random bytes of nonce, ciphertext, 16 of tag.
+"""Aesgcm: AES-GCM with the etcd key as authenticated data. Stored: 12 random bytes of nonce, ciphertext, 16 bytes of
+tag.
 
-Random nonces bear 2^32 writes with one key: the key has to be rotated before.
+Random nonces are safe for 2^32 writes with one key; operators must rotate the key before.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""AES-GCM with a key of its own for every write, derived from a seed: what KMS v2 encrypts with.
+"""Extended nonce: AES-GCM with a new key for each write, derived from a seed, as KMS v2 uses it.
 
-Stored: 32 random bytes of info, then what AESGCM stores under the key that HKDF-SHA256 (expansion alone) makes of
-seed and info. A key is used once, so that no number of writes wears the seed out.
+Stored: 32 random bytes of info, then the output of AESGCM. HKDF-SHA256 (expand step) derives the key from seed and
+info. Each key is used once, so the number of writes with one seed is not limited.
 """
 
 import os

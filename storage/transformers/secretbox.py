@@ -1,6 +1,6 @@
-"""secretbox: XSalsa20 and Poly1305. Stored: 24 random bytes of nonce, then NaCl's box (16 of tag, ciphertext).
+"""Secretbox: XSalsa20 and Poly1305. Stored: 24 random bytes of nonce, then NaCl's box (16 bytes of tag, ciphertext).
 
-The context takes no part: kube-apiserver does not authenticate it either.
+The context is not used; kube-apiserver does not authenticate it either.
 """
 
 import nacl.exceptions

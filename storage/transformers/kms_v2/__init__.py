@@ -1,1 +1,1 @@
-"""KMS v2: data keys that a plugin encrypts, reached over gRPC on a unix socket."""
+"""KMS v2: data keys encrypted by a KMS plugin, over gRPC on a unix socket."""

@@ -1,7 +1,7 @@
-"""The stored value of KMS v2: the encrypted object beside the encrypted key that it takes to read it.
+"""Envelope: the stored value of KMS v2 (EncryptedObject): the encrypted object and its encrypted data key.
 
-Pure: wire format, limits, and which cipher a decrypted key belongs to. Must hold: what kube-apiserver would refuse to
-read is never written.
+Pure: wire format, limits, and the cipher of a decrypted key. Must hold: values that kube-apiserver would refuse to read
+are not written.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ from aio_apiserver.storage.transformers.kms_v2 import messages
 from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted
 
 KEY = 0
-"""The plugin's plaintext is an AES-GCM key: read, because older servers wrote it."""
+"""The data key is an AES-GCM key. Read, because older servers wrote it."""
 
 SEED = 1
-"""The plugin's plaintext is the seed of ExtendedNonceAESGCM: what is written."""
+"""The data key is the seed of ExtendedNonceAESGCM. Written."""
 
 _MAX_KEY_ID = 1024
 _MAX_ENCRYPTED_KEY = 1024
@@ -27,14 +27,14 @@ _DOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-
 
 
 class DataKey(Struct, frozen=True):
-    """An encrypted data key: hashable, so that what it decrypts to can be remembered under it."""
+    """An encrypted data key; hashable, so that its decrypted form can be cached."""
 
     kind: int
     encrypted: Encrypted
 
 
 class Envelope(Struct, frozen=True):
-    """A stored value, taken apart."""
+    """The parts of a stored value."""
 
     data_key: DataKey
     data: bytes
@@ -54,7 +54,7 @@ def seal(envelope: Envelope) -> bytes:
 
 
 def unseal(stored: bytes) -> Envelope:
-    """Take stored bytes apart; the data key is not validated yet. Raises ValueError."""
+    """Parse a stored value; the data key is not validated yet. Raises ValueError."""
     message = messages.decode("EncryptedObject", stored)
     annotations = tuple(sorted(message.annotations.items())) if message.annotations else ()
     encrypted = Encrypted(message.encrypted_dek_source, message.key_id, annotations)
@@ -62,12 +62,12 @@ def unseal(stored: bytes) -> Envelope:
 
 
 def cipher_of(kind: int, key: bytes) -> Cipher:
-    """The Cipher of a decrypted key. Raises ValueError for a key of a length that it cannot have."""
+    """The cipher of a decrypted key. Raises ValueError for a wrong length."""
     return extended_nonce.ExtendedNonceAESGCM(key) if kind == SEED else aesgcm.AESGCM(key)
 
 
 def validate(data_key: DataKey) -> None:
-    """Raises ValueError for what may not be stored, and is not sent to a plugin when it was."""
+    """Raises ValueError for a data key that must not be stored or sent to a plugin."""
     if data_key.kind not in (KEY, SEED):
         raise ValueError(f"unknown encryptedDEKSourceType: {data_key.kind}")
     encrypted = data_key.encrypted
@@ -82,12 +82,12 @@ def validate(data_key: DataKey) -> None:
 
 
 def validate_key_id(key_id: str) -> None:
-    """Raises ValueError."""
+    """Raises ValueError for an empty or too long key id."""
     _check_size("keyID", len(key_id.encode()), _MAX_KEY_ID)
 
 
 def key_id_hash(key_id: str) -> str:
-    """How a key id is shown: it may be the name of something in somebody's account."""
+    """The hash of a key id for logs and metrics, since a key id may name a resource in a cloud account."""
     return f"sha256:{hashlib.sha256(key_id.encode()).hexdigest()}" if key_id else ""
 
 

@@ -1,7 +1,7 @@
-"""KMS v2's protobuf messages: the plugin's API and the value that is stored.
+"""Messages: the protobuf messages of KMS v2: the plugin's API, and the stored EncryptedObject.
 
-The message classes are made from the table below when this module is imported, in a pool of their own.
-Must hold: numbers and types are the wire format of k8s.io/kms/apis/v2 and of kube-apiserver's EncryptedObject.
+The message classes are built from a table at import, in a descriptor pool of their own. Must hold: numbers and types
+are those of k8s.io/kms/apis/v2 and of kube-apiserver's EncryptedObject.
 """
 
 from collections.abc import Mapping
@@ -49,12 +49,12 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, "descriptor_pb2.FieldDescriptorP
 
 
 def encode(name: str, /, **fields: Any) -> bytes:
-    """The wire bytes of a message, its maps in order of their keys."""
+    """The encoded message; maps are sorted by key."""
     return _CLASSES[name](**fields).SerializeToString(deterministic=True)
 
 
 def decode(name: str, data: bytes) -> Any:
-    """The message in wire bytes, its fields as attributes. Raises ValueError."""
+    """The decoded message with fields as attributes. Raises ValueError."""
     try:
         return _CLASSES[name].FromString(data)
     except DecodeError as exc:
@@ -75,7 +75,7 @@ def _build() -> dict[str, type[Message]]:
 
 
 def _make_map(message: descriptor_pb2.DescriptorProto, field: descriptor_pb2.FieldDescriptorProto) -> None:
-    """Turn the field into map<string, bytes>: on the wire, repeated entries of key 1 and value 2."""
+    """Make the field a map<string, bytes>: on the wire, repeated entries with key 1 and value 2."""
     entry = message.nested_type.add(name="AnnotationsEntry")
     entry.options.map_entry = True
     entry.field.add(name="key", number=1, type=_FIELD.TYPE_STRING, label=_FIELD.LABEL_OPTIONAL)

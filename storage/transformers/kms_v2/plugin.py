@@ -1,7 +1,7 @@
-"""The client of a KMS v2 plugin: Status, Encrypt and Decrypt over gRPC on a unix socket.
+"""Plugin: KmsPlugin, the client of a KMS v2 plugin: Status, Encrypt and Decrypt over gRPC on a unix socket.
 
-Knows the API and its errors, no state and no policy. Must hold: every call ends within the timeout; nothing that a
-plugin does or sends lets an exception out but PluginFailed.
+It knows the API and its errors, no state and no policy. Must hold: every call ends within the timeout. PluginFailed is
+the only exception for errors of the plugin.
 """
 
 import uuid
@@ -15,10 +15,10 @@ from msgspec import Struct
 from aio_apiserver.storage.transformers.kms_v2 import messages
 
 _OPTIONS = (
-    # Servers that are strict about HTTP/2 refuse the socket's path, which gRPC would send as the authority.
+    # Some HTTP/2 servers refuse the path of the socket, which gRPC would send as the authority.
     ("grpc.default_authority", "localhost"),
     ("grpc.enable_http_proxy", 0),
-    # A plugin that comes back is found again within a second; gRPC's own back-off grows to two minutes.
+    # Reconnects within a second; gRPC's own back-off grows to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 1000),
     ("grpc.max_reconnect_backoff_ms", 1000),
@@ -32,11 +32,11 @@ _REFUSALS = frozenset(
         grpc.StatusCode.DATA_LOSS,
     }
 )
-"""What says of a Decrypt that it will never succeed. Plugins answer UNKNOWN for many things: it may pass."""
+"""Codes of a Decrypt that will never succeed. Plugins use UNKNOWN for many errors, which may be temporary."""
 
 
 class PluginFailed(Exception):
-    """A call without a usable answer. `is_final`: the plugin refuses what it was sent, now and later."""
+    """A call failed. `is_final`: the plugin refuses the request, and will refuse it again."""
 
     def __init__(self, message: str, *, is_final: bool = False) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ class PluginFailed(Exception):
 
 
 class Status(Struct, frozen=True):
-    """What a plugin says of itself: well when `healthz` is "ok"; `key_id` is the key that it encrypts with now."""
+    """The status of a plugin: healthy when `healthz` is "ok". `key_id` is the key with which it encrypts now."""
 
     version: str
     healthz: str
@@ -52,7 +52,7 @@ class Status(Struct, frozen=True):
 
 
 class Encrypted(Struct, frozen=True):
-    """What a plugin has made of a plaintext, and what it wants to see again in order to decrypt it."""
+    """The result of Encrypt, and the data that Decrypt needs."""
 
     ciphertext: bytes
     key_id: str
@@ -60,7 +60,7 @@ class Encrypted(Struct, frozen=True):
 
 
 class Plugin:
-    """A connection to one plugin. It is made on the running event loop and reconnects by itself."""
+    """A connection to one plugin, created on the running event loop. It reconnects by itself."""
 
     def __init__(self, endpoint: str, *, timeout: float) -> None:
         self._timeout = timeout
@@ -90,7 +90,7 @@ class Plugin:
         return plaintext
 
     async def close(self) -> None:
-        """Let the calls under way finish, and refuse more. Safe to call twice."""
+        """Let running calls finish and refuse new ones. Safe to call twice."""
         self._is_closed = True
         await self._channel.close(grace=self._timeout)
 
@@ -111,6 +111,6 @@ class Plugin:
 
 
 def target(endpoint: str) -> str:
-    """gRPC's name for unix:///run/kms.sock, or for the abstract socket unix:///@kms."""
+    """gRPC's target for unix:///run/kms.sock, or for the abstract socket unix:///@kms."""
     path = urlsplit(endpoint).path
     return f"unix-abstract:{path[2:]}" if path.startswith("/@") else f"unix:{path}"

@@ -1,7 +1,7 @@
-"""The kms provider, apiVersion v2: a Transformer whose data keys a plugin has encrypted.
+"""Provider: KmsV2, the Transformer of the kms provider with apiVersion v2.
 
-Reads need the plugin only for data keys that have not been seen yet (read_key.py), writes only for a key that was
-confirmed lately (write_key.py). Must hold: a plugin that is down makes Unavailable of what needs it, never Corrupt.
+Reads need the plugin for unknown data keys (read_key.py). Writes need a data key that the plugin has confirmed lately
+(write_key.py). Must hold: when the plugin is down, operations that need it raise Unavailable, not Corrupt.
 """
 
 from collections.abc import Mapping
@@ -31,12 +31,12 @@ class KmsV2:
         self._tasks = Tasks()
 
     async def start(self) -> None:
-        """Look at the plugin once and keep looking. One that is down may come later: that is no error here."""
+        """Check the plugin once and start polling it. A plugin that is down is no error here."""
         await self._write_keys.check()
         self._tasks.spawn(self._write_keys.poll(), name=f"kms provider {self.name}")
 
     async def check(self) -> str:
-        """What is wrong with the plugin, empty when it is well; an answer of the last seconds is given again."""
+        """The problem of the plugin, empty when it is healthy. Results are cached for some seconds."""
         return await self._write_keys.check()
 
     async def from_storage(self, data: bytes, context: bytes) -> Plain:
@@ -56,7 +56,7 @@ class KmsV2:
         return {**self._write_keys.statistics(), **self._read_keys.statistics()}
 
     async def close(self) -> None:
-        """Stop looking, let reads that wait for the plugin finish, and hang up. Safe to call twice."""
+        """Stop polling, let waiting reads finish, and close the connection. Safe to call twice."""
         await self._tasks.close()
         await self._read_keys.close()
         await self._plugin.close()
@@ -71,7 +71,7 @@ class KmsV2:
         raise Unavailable(f"data of {context.decode(errors='backslashreplace')} cannot be read: {message}") from cipher
 
     def _is_stale(self, data_key: envelope.DataKey) -> bool:
-        """Whether the plugin's key has changed since; without a key to write with, nothing could be rewritten."""
+        """Whether the plugin's key has changed since the value was written. False without a key to write with."""
         key = self._write_keys.current
         if key is None:
             return False

@@ -1,7 +1,7 @@
-"""The data keys that a KMS v2 provider reads with: decrypted by the plugin once, then remembered.
+"""Read key: decrypted data keys of a KMS v2 provider for reading, in an LRU cache.
 
-Must hold: what is remembered never needs the plugin again; many readers of one unknown data key ask the plugin once,
-and one of them giving up does not disturb the others.
+Must hold: a cached key needs no call of the plugin. Concurrent readers of one unknown key share a call, and a reader
+that gives up does not affect the others.
 """
 
 import asyncio
@@ -15,12 +15,13 @@ from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed
 
 _REMEMBERED = 4096
-"""There is one data key per start of a server and rotation of the plugin's key, until old data is rewritten. Below the
-number in use, a list would evict each key just before it comes round again."""
+"""Each start of a server and each rotation makes a data key, until old values are rewritten. With a smaller cache than
+keys in use, a list would evict each key before its next use.
+"""
 
 
 class ReadKeys:
-    """Ciphers by their encrypted data keys, the least recently used forgotten first."""
+    """Ciphers by encrypted data key; the least recently used is dropped first."""
 
     def __init__(self, name: str, plugin: Plugin) -> None:
         self._name = name
@@ -38,7 +39,7 @@ class ReadKeys:
             self._remembered.popitem(last=False)
 
     def known(self, data_key: envelope.DataKey) -> Cipher | None:
-        """The Cipher of a remembered key."""
+        """The cipher of a cached key."""
         cipher = self._remembered.get(data_key)
         if cipher is not None:
             self._hits += 1
@@ -46,7 +47,7 @@ class ReadKeys:
         return cipher
 
     async def fetch(self, data_key: envelope.DataKey) -> Cipher | PluginFailed:
-        """The Cipher of a key that is not remembered, or why there is none."""
+        """The cipher of a key that is not cached, or the failure."""
         fetching = self._fetching.get(data_key)
         if fetching is None:
             fetching = self._tasks.spawn(self._ask(data_key), name=f"kms provider {self._name} decrypt")
@@ -57,7 +58,7 @@ class ReadKeys:
         return {"data_keys": len(self._remembered), "hits": self._hits, "misses": self._misses}
 
     async def close(self) -> None:
-        """Let everybody who waits for the plugin have an answer. Safe to call twice."""
+        """Let all waiting readers finish. Safe to call twice."""
         if self._fetching:
             await asyncio.wait(self._fetching.values())
         await self._tasks.close()

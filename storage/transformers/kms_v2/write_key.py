@@ -1,8 +1,7 @@
-"""The data key that a KMS v2 provider writes with: made, kept up to date with the plugin's key, and given up.
+"""Write key: the data key with which a KMS v2 provider encrypts; it follows the plugin's key.
 
-Must hold: a write never uses a key that the plugin has not confirmed within three minutes, so that everything that is
-written three minutes after the plugin's key was rotated is under the new one. A plugin that fails in between is coasted
-over with the key in hand.
+Must hold: a write uses a key that the plugin has confirmed within the last three minutes. So three minutes after a
+rotation of the plugin's key, all writes use the new one. Shorter failures of the plugin do not affect writes.
 """
 
 import asyncio
@@ -24,21 +23,21 @@ from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFaile
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 60.0
-"""Between two looks at a plugin that is well."""
+"""Seconds between two checks of a healthy plugin."""
 
 RETRY_SECONDS = 10.0
-"""Between two looks at a plugin that is not: many of them fit into the key's lifetime."""
+"""Seconds between two checks of an unhealthy plugin; many fit into the lifetime of the key."""
 
 _LIFETIME_SECONDS = 180.0
 _GOOD_FOR_SECONDS = 20.0
 _BAD_FOR_SECONDS = 3.0
-"""How long the outcome of a look stands, so that health checks, however frequent, do not load the plugin."""
+"""Seconds for which a result is cached, so that frequent health checks do not load the plugin."""
 
 _VERSIONS = ("v2", "v2beta1")
 
 
 class WriteKey(Struct, frozen=True):
-    """A data key in hand, good for writing until `expires` on the clock's monotonic scale."""
+    """A data key that may encrypt until `expires` on the monotonic clock."""
 
     data_key: envelope.DataKey
     cipher: Cipher
@@ -46,7 +45,7 @@ class WriteKey(Struct, frozen=True):
 
 
 class WriteKeys:
-    """Keeps one WriteKey by asking the plugin for its status."""
+    """Keeps one WriteKey, by asking the plugin for its status."""
 
     def __init__(self, name: str, plugin: Plugin, clock: Clock) -> None:
         self.current: WriteKey | None = None
@@ -60,7 +59,7 @@ class WriteKeys:
         self._failed_checks = 0
 
     def for_writing(self) -> WriteKey:
-        """The key to write with now. Raises Unavailable."""
+        """The key for a write now. Raises Unavailable."""
         key = self.current
         if key is None:
             raise Unavailable(f"KMS provider {self._name} has no data key to encrypt with: {self._problem}")
@@ -72,14 +71,14 @@ class WriteKeys:
         return key
 
     async def check(self) -> str:
-        """Look at the plugin, unless somebody just did; rotate if it wants. What is wrong, empty when it is well."""
+        """Check the plugin, unless the last result is fresh; rotate the key if needed. The problem, or empty."""
         async with self._looking:
             if self._clock.monotonic() >= self._stands_until:
                 self._settle(await self._look())
             return self._problem
 
     async def poll(self) -> None:
-        """Check for ever, beginning after the first pause."""
+        """Check in a loop, beginning after the first pause."""
         while True:
             await self._clock.sleep(RETRY_SECONDS if self._problem else POLL_SECONDS)
             await self.check()
@@ -103,7 +102,7 @@ class WriteKeys:
         self._stands_until = self._clock.monotonic() + (_BAD_FOR_SECONDS if problem else _GOOD_FOR_SECONDS)
 
     async def _look(self) -> str:
-        # The key lives from before the question: an answer that took long says nothing about now.
+        # The lifetime counts from before the call, since a slow answer says nothing about the present.
         expires = self._clock.monotonic() + _LIFETIME_SECONDS
         problems = []
         try:
