@@ -81,7 +81,7 @@ class Records:
         else:
             stored = await self.shown(key, revision, await self.opened(record))
         if is_large:
-            with contextlib.suppress(Corrupt):  # it comes up when somebody looks
+            with contextlib.suppress(Corrupt):  # raised again at the first use of the object
                 await in_a_thread(stored.hydrate)
         return stored
 

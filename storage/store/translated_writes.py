@@ -3,8 +3,8 @@
 The webhook may answer differently each time. So only the stored values tell whether an update changes anything, and a
 suggested state is translated before the change begins.
 
-Must hold: the webhook is called when kube-apiserver calls it, because it sees the calls: for a suggested state, for the
-value to write, for a value read, and for the result.
+Must hold: the webhook is called when kube-apiserver calls it, because it sees the calls. These are: a suggested state,
+the value to write, a value read, the result.
 """
 
 from dataclasses import dataclass, field

@@ -225,7 +225,7 @@ def _as_known(complaint: str) -> str:
 
 @lru_cache(maxsize=2)
 def _parser(macros: Sequence[str]) -> Any:
-    from cel_expr_python import cel  # nobody waits for it who uses no expression
+    from cel_expr_python import cel  # slow to import; servers without expressions do not need it
 
     names = "".join(f'  - name: "{name}"\n' for name in macros)
     return cel.NewEnv(config=cel.NewEnvConfigFromYaml(f"extensions:\n{names}"))

@@ -1,4 +1,4 @@
-"""Nodes: compiles the structural schemas of custom resources into the same nodes as built-in types.
+"""Structural nodes: compiles the structural schemas of custom resources into the same nodes as built-in types.
 
 Must hold: any schema that is valid JSON compiles. A part that is not structural, such as a list without items, accepts
 any JSON. Value validations and CEL rules stay in `SchemaNode.schema`.

@@ -1,7 +1,8 @@
 """Builtin: compiles the OpenAPI definitions of built-in types into schema nodes.
 
-OpenAPI describes the fields. Other modules add facts about the Go types: wire.py the order of fields, presence.py when
-a field is printed, go_names.py the type names in messages, run_time_defaults.py the defaults that OpenAPI leaves out.
+OpenAPI describes the fields. Other modules add facts about the Go types. wire.py has the order of fields, presence.py
+tells when a field is printed, and go_names.py has the type names in messages. run_time_defaults.py has the defaults
+that OpenAPI leaves out.
 """
 
 from collections.abc import Mapping

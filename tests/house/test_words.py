@@ -1,0 +1,63 @@
+"""The language of the product: headers that name their module, short sentences, actors with a name, unique class names.
+
+Two ledgers hold what does not pass yet. They only shrink: a row that is not needed any more fails, too.
+"""
+
+from pathlib import Path
+
+from tests.house import words
+
+NOT_YET = "not_yet.txt"
+CLASS_NAMES = "class_names.txt"
+
+
+def test_headers_and_comments_are_plain() -> None:
+    waiting = set(words.rows(NOT_YET))
+
+    found = [offence for path in words.files() if str(path) not in waiting and (offence := words.offence(path))]
+
+    assert not found, found[0]
+
+
+def test_files_that_have_become_plain_leave_the_ledger() -> None:
+    plain = [row for row in words.rows(NOT_YET) if not (words.ROOT / row).exists() or not words.offence(Path(row))]
+
+    assert not plain, f"take these rows out of {NOT_YET}: {plain}"
+
+
+def test_a_public_class_name_exists_once() -> None:
+    known = {row.partition(":")[0] for row in words.rows(CLASS_NAMES)}
+
+    repeated = {
+        name: [str(path) for path in paths]
+        for name, paths in words.classes().items()
+        if len(paths) > 1 and name not in known
+    }
+
+    assert not repeated
+
+
+def test_repeated_class_names_have_a_reason() -> None:
+    for row in words.rows(CLASS_NAMES):
+        name, _, reason = row.partition(": ")
+        assert name and reason, f"a row is `Name: reason`: {row!r}"
+
+
+def test_class_names_that_have_become_unique_leave_the_ledger() -> None:
+    classes = words.classes()
+
+    unique = [name for row in words.rows(CLASS_NAMES) if len(classes.get(name := row.partition(":")[0], ())) < 2]
+
+    assert not unique, f"take these rows out of {CLASS_NAMES}: {unique}"
+
+
+def test_long_sentences_are_found() -> None:
+    [long] = words.sentences(" ".join(["word"] * 30))
+
+    assert len(long.split()) > words.MOST_WORDS
+
+
+def test_examples_and_tables_are_no_sentences() -> None:
+    text = "Parts: one.\n\n    server A   put, compact\n\n>>> 1 + 1\n2\n\nname   a row of a table"
+
+    assert list(words.sentences(text)) == ["one."]

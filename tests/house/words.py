@@ -1,0 +1,109 @@
+"""Words: reads the docstrings, comments and class names of the product's folders, and finds sentences that are not plain.
+
+Pure, but for reading the files. test_words.py says what must hold.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from tests.paths import ROOT
+
+FOLDERS = ("apiserver", "controllers", "registry", "storage")
+LEDGERS = ROOT / "tests" / "house"
+MOST_WORDS = 25
+NAMELESS = re.compile(
+    r"\b(somebody|nobody|anybody|everybody|someone|whoever|whomever|whom|elsewhere|in vain|is no more)\b",
+    re.IGNORECASE,
+)
+"""Actors and places without a name."""
+
+_LABEL = re.compile(r"^(Must hold|Pure|Example|[\w ,]{1,30}):\s")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[)\"`]?\s+")
+
+
+def files() -> list[Path]:
+    """The Python files of the product, by path from the top."""
+    found = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+def offence(path: Path) -> str:
+    """The first sentence of a file that is not plain, and why; empty when all are."""
+    return next(_offences(path), "")
+
+
+def _offences(path: Path) -> Iterator[str]:
+    text = (ROOT / path).read_text()
+    header = ast.get_docstring(_parsed(path))
+    if header is None:
+        yield f"{path}: it has no header"
+        return
+    name = path.parent.name if path.name == "__init__.py" else path.stem
+    if not _begins_with(header, name):
+        yield f"{path}: the header does not begin with {name!r}: {header.splitlines()[0]!r}"
+    for sentence in sentences(header):
+        if len(sentence.split()) > MOST_WORDS:
+            yield f"{path}: a sentence of {len(sentence.split())} words, at most {MOST_WORDS}: {sentence!r}"
+    for words in (*_docstrings(_parsed(path)), *_comments(text)):
+        for sentence in sentences(words):
+            if found := NAMELESS.search(sentence):
+                yield f"{path}: {found[0]!r} has no name: {sentence!r}"
+
+
+def _begins_with(header: str, name: str) -> bool:
+    """`Key queues: ...` and `key_queues: ...` both begin with the name of key_queues.py."""
+    first = re.sub(r"[ -]", "_", header.lower())
+    return first.startswith(name.strip("_")) and not first[len(name) :][:1].isalnum()
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a docstring. Indented examples, doctests and rows of tables are not sentences."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=- )", text):
+        lines = paragraph.removeprefix("- ").splitlines()
+        if any(line.startswith((" " * 4, "\t", ">>>")) or "   " in line.strip() for line in lines):
+            continue
+        plain = " ".join(line.strip() for line in lines)
+        for sentence in _SENTENCE_END.split(plain):
+            while label := _LABEL.match(sentence):
+                sentence = sentence[label.end() :]
+            yield sentence
+
+
+def _docstrings(tree: ast.Module) -> Iterator[str]:
+    """All docstrings, those under a constant included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield re.sub(r"\n {4,}", "\n", node.value.value)
+
+
+def _comments(text: str) -> Iterator[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return (token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+
+
+def classes() -> Mapping[str, list[Path]]:
+    """The files that define a public class of each name."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in files():
+        names = {node.name for node in ast.walk(_parsed(path)) if isinstance(node, ast.ClassDef)}
+        for name in names:
+            if not name.startswith("_"):
+                found[name].append(path)
+    return found
+
+
+def rows(ledger: str) -> list[str]:
+    """The rows of a ledger, without comments."""
+    lines = (LEDGERS / ledger).read_text().splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text())
