@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.rest import Updater
-from aio_apiserver.registry.machinery.patch import documents
-from aio_apiserver.registry.machinery.patch.apply import elsewhere
+from aio_apiserver.registry.machinery.patch import body_errors
+from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.schema import yaml_keys
 from aio_apiserver.storage import aside
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -44,7 +44,9 @@ class AppliedConfiguration:
         owners = self.served.storage.field_manager(self.served.version)
         config = _configuration(document)
         run = aside.of_size(len(self.patch.text) + (len(current.json) if current is not None else 0))
-        obj = await elsewhere.apply(owners, live, config, self.manager, force=self.force, empties=self.empties, run=run)
+        obj = await webhook_converted.apply(
+            owners, live, config, self.manager, force=self.force, empties=self.empties, run=run
+        )
         self._report(document)
         return obj
 
@@ -71,7 +73,7 @@ class AppliedConfiguration:
 
 def _configuration(document: "yaml.Document") -> Object:
     config = orjson.loads(document.json)
-    if mismatch := documents.object_mismatch(config):
+    if mismatch := body_errors.object_mismatch(config):
         raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")
     configuration: Object = config or {}
     return configuration

@@ -20,7 +20,7 @@ from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.machinery.patch import documents, json_patch, merge, strategic, texts
+from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic, texts
 from aio_apiserver.registry.machinery.schema import Decoded, strict
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -114,9 +114,9 @@ def _applied_to_json(
 
 def _strategically_merged(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
     value = _checked(patch.text, "")
-    if mismatch := documents.object_mismatch(value):
+    if mismatch := body_errors.object_mismatch(value):
         raise BadRequest(mismatch)
-    strict_errors = documents.object_errors(patch.text, value) if patch.is_strict else ()
+    strict_errors = body_errors.object_errors(patch.text, value) if patch.is_strict else ()
     change = value or {}
     merged = strategic.merged(orjson.loads(served.view.item(current)), change, served.type.node)
     return patched_objects.from_merged(merged, change, served, patch.report(strict_errors))
@@ -125,9 +125,9 @@ def _strategically_merged(patch: Patch, served: Served[Any], current: StoredObje
 def _json_patched(patch: Patch, document: Object) -> _Patched:
     prefix = _UNDECODABLE if patch.is_strict else ""
     operations = _parsed(patch.text, prefix)
-    if mismatch := documents.operations_mismatch(operations, is_strict=patch.is_strict):
+    if mismatch := body_errors.operations_mismatch(operations, is_strict=patch.is_strict):
         raise BadRequest(prefix + mismatch)
-    strict_errors = documents.operations_errors(patch.text, operations) if patch.is_strict else ()
+    strict_errors = body_errors.operations_errors(patch.text, operations) if patch.is_strict else ()
     if strict_errors:
         operations = texts.as_written(patch.text)
     return json_patch.applied(document, operations or ()), strict_errors
@@ -137,9 +137,9 @@ def _merge_patched(patch: Patch, document: Object) -> _Patched:
     if not patch.is_strict:
         return _leniently_merged(patch, document), ()
     value = _parsed(patch.text, _UNDECODABLE)
-    if mismatch := documents.object_mismatch(value):
+    if mismatch := body_errors.object_mismatch(value):
         raise BadRequest(_UNDECODABLE + mismatch)
-    strict_errors = documents.object_errors(patch.text, value)
+    strict_errors = body_errors.object_errors(patch.text, value)
     return _merged(document, value), strict_errors
 
 
@@ -148,13 +148,13 @@ def _leniently_merged(patch: Patch, document: Object) -> Any:
         value = _parsed(patch.text, "")
     except BadRequest as exc:
         raise BadRequest(_NO_PATCH) from exc
-    return merge.without_nulls(value) if isinstance(value, list) else _merged(document, value)
+    return merge_patch.without_nulls(value) if isinstance(value, list) else _merged(document, value)
 
 
 def _merged(document: Object, value: Any) -> Object:
     if not isinstance(value, dict):
         raise BadRequest(_NO_PATCH)
-    return merge.merged(document, value)
+    return merge_patch.merged(document, value)
 
 
 def _parsed(text: bytes, prefix: str) -> Any:

@@ -20,7 +20,7 @@ from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind
-from aio_apiserver.registry.machinery.schema.leaves import json_type
+from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object
 
 _NO_TYPE = "couldn't get version/kind; json parse error: "

@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.groups.apiextensions import versions
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType

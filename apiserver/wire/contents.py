@@ -16,7 +16,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.registry.machinery.schema.leaves import json_type
+from aio_apiserver.registry.machinery.schema.scalars import json_type
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "

@@ -10,14 +10,14 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic import rest
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.view import View
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import elements
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
-from aio_apiserver.registry.machinery.patch.apply.forms import CustomForm, Form, Forms
 from aio_apiserver.registry.machinery.patch.apply.manager import Ask, FieldManager
 from aio_apiserver.registry.machinery.patch.apply.resets import resets
 from aio_apiserver.registry.machinery.patch.apply.scale import Paths
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
+from aio_apiserver.registry.machinery.patch.apply.type_converters import CustomForm, Form, Forms
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.strategy import Strategy
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.storage.stored_object import Object
 

@@ -35,7 +35,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request, Updated, UpdatedObject
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.machinery.patch.apply import admitted, elsewhere, times
+from aio_apiserver.registry.machinery.patch.apply import admitted, times, webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
 from aio_apiserver.storage.clock import Clock, SystemClock
@@ -398,7 +398,7 @@ class Store(Struct, frozen=True, kw_only=True):
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
-            await elsewhere.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
+            await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
 
     async def _prepare(
         self, prepare: Callable[..., None], request: Request, context: StrategyContext, *, size: int

@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
 from aio_apiserver.registry.groups.apiextensions import conversion_rules
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.stored_object import Object
 

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.groups.apiextensions import versioned_storage
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.stored_object import Object
 
 

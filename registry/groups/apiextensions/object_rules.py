@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.base.validation.object_meta import STANDARD_FINALIZERS
 from aio_apiserver.registry.groups.apiextensions import scale_rules
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema.structural import embedded, lists
 from aio_apiserver.registry.machinery.schema.validation import values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated

@@ -25,7 +25,7 @@ from aio_apiserver.registry.groups.apiextensions.definition import Definition, V
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
 from aio_apiserver.registry.groups.apiextensions.scale import CustomScaleREST
 from aio_apiserver.registry.groups.apiextensions.strategy import CustomStatusStrategy, CustomStrategy
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
 from aio_apiserver.registry.machinery.patch.apply.manager import Ask
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError

@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.groups.apiextensions import offers, versioned_storage
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, SchemaSource
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.tasks import Tasks

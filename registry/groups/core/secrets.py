@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import data, key_pairs
-from aio_apiserver.registry.machinery.schema.leaves import json_type
+from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object
 
 OPAQUE = "Opaque"

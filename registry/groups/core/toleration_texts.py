@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from aio_apiserver.registry.base.golang import json_errors
-from aio_apiserver.registry.machinery.schema.leaves import json_type
+from aio_apiserver.registry.machinery.schema.scalars import json_type
 
 _MEMBERS: Mapping[str, tuple[str, str, type]] = {
     "key": ("key", "string", str),

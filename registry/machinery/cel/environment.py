@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.cel import checker, instantiation, literals, standard, syntax
+from aio_apiserver.registry.machinery.cel import checker, instantiation, literal_checks, standard, syntax
 from aio_apiserver.registry.machinery.cel.checker import Checked, Scope
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD, merged
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step
@@ -71,7 +71,7 @@ class Environment(Struct, frozen=True, dict=True):
     def compile(self, text: str) -> Program:
         """Compile an expression. Raises Issue."""
         checked = checker.check(syntax.parse(text, has_bindings=self.has_bindings), self._scope)
-        literals.check(checked)
+        literal_checks.check(checked)
         return Program(checked, self.libraries)
 
     @cached_property

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.golang.text import value_text
-from aio_apiserver.registry.machinery.cel import costs, overloads
+from aio_apiserver.registry.machinery.cel import costs
+from aio_apiserver.registry.machinery.cel import missing_overloads as overloads
 from aio_apiserver.registry.machinery.cel.checker import OPTIONAL_SELECT, Checked
 from aio_apiserver.registry.machinery.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.golang.text import float_text, value_text
-from aio_apiserver.registry.machinery.cel import overloads, times
+from aio_apiserver.registry.machinery.cel import missing_overloads, times
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD
 from aio_apiserver.registry.machinery.cel.types import Kind, Overload
 from aio_apiserver.registry.machinery.cel.values import (
@@ -102,7 +102,7 @@ def _at(elements: list[Any], index: Any) -> Any:
     if isinstance(index, float) and index.is_integer():
         index = int(index)
     if isinstance(index, bool) or not isinstance(index, int):
-        raise overloads.no_such_index(kind_of(index))
+        raise missing_overloads.no_such_index(kind_of(index))
     if not 0 <= index < len(elements):
         raise EvaluationError(f"index out of bounds: {index}")
     return elements[index]
@@ -112,7 +112,7 @@ def _member(entries: dict[Any, Any], key: Any) -> Any:
     for known in _keys_like(key):
         if known in entries:
             return entries[known]
-    raise overloads.no_such_key(key)
+    raise missing_overloads.no_such_key(key)
 
 
 def _keys_like(key: Any) -> Sequence[Any]:

@@ -6,7 +6,7 @@ Must hold: when one side of `||` or `&&` fails, the other side may still decide.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aio_apiserver.registry.machinery.cel import overloads
+from aio_apiserver.registry.machinery.cel import missing_overloads
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step
 from aio_apiserver.registry.machinery.cel.values import NONE, EvaluationError, Optional
 
@@ -23,7 +23,7 @@ def field(operand: Step, name: str) -> Step:
             try:
                 return value[name]
             except KeyError:
-                raise overloads.no_such_key(name) from None
+                raise missing_overloads.no_such_key(name) from None
         if isinstance(value, Optional):
             return _optionally(value, name)
         raise _no_field(value, name)
@@ -32,7 +32,7 @@ def field(operand: Step, name: str) -> Step:
 
 
 def _no_field(value: Any, name: str) -> EvaluationError:
-    return overloads.no_such_index("string") if isinstance(value, list) else overloads.no_such_key(name)
+    return missing_overloads.no_such_index("string") if isinstance(value, list) else missing_overloads.no_such_key(name)
 
 
 def field_test(operand: Step, name: str) -> Step:
@@ -41,7 +41,7 @@ def field_test(operand: Step, name: str) -> Step:
         if isinstance(value, Optional):
             value = value.value if value.has_value else {}
         if isinstance(value, list):
-            raise overloads.no_such_index("string")
+            raise missing_overloads.no_such_index("string")
         return isinstance(value, dict) and name in value
 
     return test
@@ -60,7 +60,7 @@ def _optionally(value: Optional, name: str) -> Optional:
     if not value.has_value:
         return NONE
     if isinstance(value.value, list):
-        raise overloads.no_such_index("string")
+        raise missing_overloads.no_such_index("string")
     is_there = isinstance(value.value, dict) and name in value.value
     return Optional(True, value.value[name]) if is_there else NONE
 
@@ -128,7 +128,7 @@ def _not(operand: Step) -> Step:
         value = operand(frame)
         frame.spend(1)
         if not isinstance(value, bool):
-            raise overloads.missing("!_", [value])
+            raise missing_overloads.missing("!_", [value])
         return not value
 
     return negate

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.cel import long_chains
-from aio_apiserver.registry.machinery.cel.long_chains import Part
-from aio_apiserver.registry.machinery.cel.wire import Envelope
+from aio_apiserver.registry.machinery.cel import long_sums
+from aio_apiserver.registry.machinery.cel.long_sums import Part
+from aio_apiserver.registry.machinery.cel.parser_messages import Envelope
 
 _MACROS = ("optional", "two-var-comprehensions", "lists")
 _BINDING_MACROS = (*_MACROS, "bindings")
@@ -167,7 +167,7 @@ def parse(text: str, *, has_bindings: bool = False) -> Tree:
     try:
         encoded = _parser(_BINDING_MACROS if has_bindings else _MACROS).compile(text, disable_check=True).serialize()
     except Exception as exc:
-        if _TOO_DEEP in str(exc) and (parts_of_sum := long_chains.parts(text)):
+        if _TOO_DEEP in str(exc) and (parts_of_sum := long_sums.parts(text)):
             return _sum(text, parts_of_sum, has_bindings=has_bindings)
         complaint = _as_known(str(exc))
         # In an empty text, cel-go reports column 0.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from aio_apiserver.registry.machinery.schema import leaves
+from aio_apiserver.registry.machinery.schema import scalars
 from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Structure
 
 MAX_SHAPES = 256
@@ -154,14 +154,14 @@ def _member(field: Field, print_value: Print | None) -> Print:
     if kind is Kind.OBJECT and not field.is_pointer:
         assert print_value is not None
         return lambda value: print_value(value or {})
-    empty = None if field.is_pointer else leaves.ZEROS.get(kind)
+    empty = None if field.is_pointer else scalars.ZEROS.get(kind)
     is_shown = field.is_printed or not (field.is_pointer or field.hides_zero)
     return _struct(empty if is_shown else NOTHING, print_value)
 
 
 def _plain(field: Field) -> Print:
     """A scalar. Its zero value is printed if the field is a pointer or has no omitempty."""
-    empty = None if field.is_pointer else leaves.ZEROS[field.node.kind]
+    empty = None if field.is_pointer else scalars.ZEROS[field.node.kind]
     absent = empty if field.is_printed else NOTHING
     keeps_zero = field.is_pointer or field.is_printed
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError, UnknownKind
-from aio_apiserver.registry.machinery.schema import convert, definitions, places, strict
+from aio_apiserver.registry.machinery.schema import convert, definitions, field_paths, strict
 from aio_apiserver.registry.machinery.schema.builtin import BuiltinTypes
 from aio_apiserver.registry.machinery.schema.canonical import Print, Printers
 from aio_apiserver.registry.machinery.schema.decode import Decode, Decoders, Findings
@@ -60,7 +60,7 @@ class ObjectType:
         """Decode as a strategic merge patch does, with its own errors and their order. Raises DecodeError."""
         found = Findings()
         obj = _within_depth(lambda: convert.converted(self.node, value, found))
-        return Decoded(obj, tuple(sorted(found.strict_errors)), places.empties(found.empties))
+        return Decoded(obj, tuple(sorted(found.strict_errors)), field_paths.empties(found.empties))
 
     def canonical(self, obj: dict[str, Any]) -> dict[str, Any]:
         """A decoded object as kube-apiserver prints it."""
@@ -89,7 +89,7 @@ class ObjectType:
             document = strict.read(self.node, text)
             findings = Findings(is_strict=False, has_literals=True)
             obj = self._run(document.value, findings)
-            return Decoded(obj, tuple(document.errors), places.empties(findings.empties))
+            return Decoded(obj, tuple(document.errors), field_paths.empties(findings.empties))
         findings = Findings()
         try:
             obj = self._run(value, findings)
@@ -101,7 +101,7 @@ class ObjectType:
             obj = self._run(strict.with_literals(text), Findings(has_literals=True))
         if not (findings.strict_errors or findings.empties):
             return Decoded(obj)
-        return Decoded(obj, tuple(findings.strict_errors), places.empties(findings.empties))
+        return Decoded(obj, tuple(findings.strict_errors), field_paths.empties(findings.empties))
 
     def _run(self, value: Any, findings: Findings) -> dict[str, Any]:
         obj: dict[str, Any] = self._decode(value, None, findings)

@@ -12,10 +12,10 @@ from typing import Any
 
 from aio_apiserver.registry.base.golang import json_numbers
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError, TypeMismatch
-from aio_apiserver.registry.machinery.schema import leaves, ordering, places
+from aio_apiserver.registry.machinery.schema import field_paths, ordering, scalars
 from aio_apiserver.registry.machinery.schema.decode import CONTAINERS, Findings, keeps_zero, zero
+from aio_apiserver.registry.machinery.schema.field_paths import Where
 from aio_apiserver.registry.machinery.schema.model import Kind, Node, Structure
-from aio_apiserver.registry.machinery.schema.places import Where
 
 _GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
 _INTEGER_BITS = {"int32": 32, "int64": 64}
@@ -47,7 +47,7 @@ def _value(node: Node, value: Any, where: Where, found: Findings) -> Any:
 def _object(structure: Structure, value: Any, where: Where, found: Findings) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DecodeError(f"cannot restore struct from: {_go_kind(value)}")
-    places.check_depth(where)
+    field_paths.check_depth(where)
     result = {}
     for name, field in structure.fields.items():
         item = value.get(name)
@@ -59,7 +59,7 @@ def _object(structure: Structure, value: Any, where: Where, found: Findings) -> 
         if not item and item is not None and field.node.kind in CONTAINERS:
             found.empties.append((where, field))
     found.strict_errors += [
-        f'unknown field "{places.path((where, name))}"' for name in value if name not in structure.fields
+        f'unknown field "{field_paths.path((where, name))}"' for name in value if name not in structure.fields
     ]
     return result
 
@@ -82,8 +82,8 @@ def _map(node: Node, value: Any, where: Where, found: Findings) -> dict[str, Any
     result = {
         key: zero(items) if item is None else _value(items, item, (where, key), found) for key, item in value.items()
     }
-    if leaves.is_resource_list(node):
-        return {key: leaves.resource_quantity(item) for key, item in result.items()}
+    if scalars.is_resource_list(node):
+        return {key: scalars.resource_quantity(item) for key, item in result.items()}
     return result
 
 
@@ -107,9 +107,9 @@ def _leaf(node: Node, value: Any) -> Any:
     if node.kind is Kind.BYTES and isinstance(value, list):
         value = list(map(_byte, value))
     try:
-        return leaves.reader(node)(value)
+        return scalars.reader(node)(value)
     except TypeMismatch as mismatch:
-        raise DecodeError(places.mismatch(None, mismatch.found, mismatch.go_type)) from mismatch
+        raise DecodeError(field_paths.mismatch(None, mismatch.found, mismatch.go_type)) from mismatch
     except DecodeError as exc:
         if node.kind is Kind.BYTES:
             raise DecodeError(f"error decoding from json: {exc.message}") from exc
@@ -151,7 +151,7 @@ def _integer(node: Node, value: Any) -> int:
 
 
 def _number(node: Node, value: Any) -> int | float:
-    if leaves.json_type(value) == "number":
+    if scalars.json_type(value) == "number":
         return json_numbers.plain(value)
     raise _unrecognized(node.go_type)
 

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from aio_apiserver.registry.base.golang import json_numbers
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError, TypeMismatch
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.machinery.schema import leaves, ordering, places
+from aio_apiserver.registry.machinery.schema import field_paths, ordering, scalars
+from aio_apiserver.registry.machinery.schema.field_paths import Where
 from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Structure
-from aio_apiserver.registry.machinery.schema.places import Where
 
 MAX_STRICT_ERRORS = 100
 """Go's decoder reports no more errors."""
@@ -41,7 +41,7 @@ class Findings:
         self.empties: list[Where] = []
 
     def mismatched(self, where: Where, found: str, go_type: str) -> None:
-        self.failed(places.mismatch(where, found, go_type))
+        self.failed(field_paths.mismatch(where, found, go_type))
 
     def failed(self, message: str) -> None:
         """Record an error that does not end decoding."""
@@ -54,7 +54,7 @@ class Findings:
 
 def unknown_field(where: Where, name: str) -> str:
     """Go's message for an unknown field."""
-    return f"unknown field {quote(places.path((where, name)))}"
+    return f"unknown field {quote(field_paths.path((where, name)))}"
 
 
 class Decode(Protocol):
@@ -92,7 +92,7 @@ class Decoders:
             case Kind.JSON:
                 return _sorted_json
             case Kind.QUANTITY:
-                return _quantity(leaves.reader(node))
+                return _quantity(scalars.reader(node))
             case Kind.BYTES:
                 return _bytes(node)
             case Kind.TIME | Kind.MICRO_TIME | Kind.INT_OR_STRING:
@@ -120,8 +120,8 @@ class Decoders:
 
     def _map(self, node: Node) -> Decode:
         assert node.items is not None
-        if leaves.is_resource_list(node):
-            return _map(node.go_type, _quantity(leaves.resource_quantity), "0", None)
+        if scalars.is_resource_list(node):
+            return _map(node.go_type, _quantity(scalars.resource_quantity), "0", None)
         return _map(node.go_type, self.of(node.items), zero(node.items), _PLAIN_TYPES.get(node.items.kind))
 
     def _one_of(self, node: Node) -> Decode:
@@ -168,13 +168,13 @@ def zero(node: Node) -> Any:
     """The value of null in a list or map, where it cannot be left out."""
     if node.kind is Kind.OBJECT:
         return {}
-    return "" if node.kind is Kind.BYTES else leaves.ZEROS.get(node.kind)
+    return "" if node.kind is Kind.BYTES else scalars.ZEROS.get(node.kind)
 
 
 def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         if type(value) is not dict:
-            return findings.mismatched(where, leaves.json_type(value), go_type)
+            return findings.mismatched(where, scalars.json_type(value), go_type)
         decoded = {}
         for name, item in value.items():
             try:
@@ -203,7 +203,7 @@ def _nested(decode_object: Decode) -> Decode:
     """An object inside of an object of the same type; the depth is limited."""
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
-        places.check_depth(where)
+        field_paths.check_depth(where)
         return decode_object(value, where, findings)
 
     return decode
@@ -212,7 +212,7 @@ def _nested(decode_object: Decode) -> Decode:
 def _list(go_type: str, decode_item: Decode, empty: Any, plain_type: type | None) -> Decode:
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         if type(value) is not list:
-            return findings.mismatched(where, leaves.json_type(value), go_type)
+            return findings.mismatched(where, scalars.json_type(value), go_type)
         if plain_type is not None and _are(plain_type, value):
             return value
         return [
@@ -226,7 +226,7 @@ def _list(go_type: str, decode_item: Decode, empty: Any, plain_type: type | None
 def _map(go_type: str, decode_value: Decode, empty: Any, plain_type: type | None) -> Decode:
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         if type(value) is not dict:
-            return findings.mismatched(where, leaves.json_type(value), go_type)
+            return findings.mismatched(where, scalars.json_type(value), go_type)
         if plain_type is not None and _are(plain_type, value.values()):
             return value
         return {
@@ -278,7 +278,7 @@ def _sorted_json(value: Any, _: Where, __: Findings, /) -> Any:
 
 
 def _leaf(node: Node) -> Decode:
-    read = leaves.reader(node)
+    read = scalars.reader(node)
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         try:
@@ -291,7 +291,7 @@ def _leaf(node: Node) -> Decode:
 
 def _integer(node: Node) -> Decode:
     """An integer; the usual case first, since integers are frequent."""
-    low, high = leaves.integer_range(node)
+    low, high = scalars.integer_range(node)
     refuse = _leaf(node)
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
@@ -314,18 +314,18 @@ def _bytes(node: Node) -> Decode:
 
 def _ending_leaf(node: Node) -> Decode:
     """A scalar with its own parser, whose errors end decoding."""
-    read = leaves.reader(node)
+    read = scalars.reader(node)
 
     def decode(value: Any, where: Where, _: Findings, /) -> Any:
         try:
             return read(value)
         except TypeMismatch as mismatch:
-            raise DecodeError(places.mismatch(where, mismatch.found, mismatch.go_type)) from mismatch
+            raise DecodeError(field_paths.mismatch(where, mismatch.found, mismatch.go_type)) from mismatch
 
     return decode
 
 
-def _quantity(read: leaves.Reader) -> Decode:
+def _quantity(read: scalars.Reader) -> Decode:
     def decode(value: Any, _: Where, findings: Findings, /) -> Any:
         if type(value) is float:
             findings.wants_literals = True

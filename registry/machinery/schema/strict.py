@@ -17,10 +17,10 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.golang import json_numbers
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.machinery.schema import places
+from aio_apiserver.registry.machinery.schema import field_paths
 from aio_apiserver.registry.machinery.schema.decode import MAX_STRICT_ERRORS, unknown_field
+from aio_apiserver.registry.machinery.schema.field_paths import Where
 from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Structure
-from aio_apiserver.registry.machinery.schema.places import Where
 
 _ESCAPED_COLON = b"\\u003"
 _INT64_DIGITS = 19
@@ -120,7 +120,7 @@ def _list(document: Document, node: Node, items: list[Any], where: Where, before
 
 
 def _duplicate_field(where: Where, name: str) -> str:
-    return f"duplicate field {quote(places.path((where, name)))}"
+    return f"duplicate field {quote(field_paths.path((where, name)))}"
 
 
 def _without_pairs(value: Any) -> Any:

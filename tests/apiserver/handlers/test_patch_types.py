@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.handlers.patch_types import patch_type
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

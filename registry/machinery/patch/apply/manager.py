@@ -16,23 +16,16 @@ from aio_apiserver.registry.base.empties import Empties, Empty
 from aio_apiserver.registry.base.errors import BadRequest, StatusError
 from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.machinery.patch.apply import (
-    checks,
-    conflicts,
-    fields,
-    forms,
-    last_applied,
-    managed,
-    ownership,
-)
+from aio_apiserver.registry.machinery.patch.apply import checks, conflicts, fields, last_applied, managed, ownership
+from aio_apiserver.registry.machinery.patch.apply import type_converters as forms
 from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts
 from aio_apiserver.registry.machinery.patch.apply.elements import Path, field
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.forms import Form, Forms
 from aio_apiserver.registry.machinery.patch.apply.managed import Entry, Owned, Owner
 from aio_apiserver.registry.machinery.patch.apply.ownership import Convert, Rules, Versioned
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
+from aio_apiserver.registry.machinery.patch.apply.type_converters import Form, Forms
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.stored_object import Object
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery.patch.apply import elements
-from aio_apiserver.registry.machinery.schema import leaves
+from aio_apiserver.registry.machinery.schema import scalars
 from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Kind, Node, Structure
 
 
@@ -252,5 +252,5 @@ def _key_default(field: Field) -> Any:
     if field.node.default is not MISSING:
         return field.node.default
     if field.is_required and field.is_printed:
-        return leaves.ZEROS.get(field.node.kind, MISSING)
+        return scalars.ZEROS.get(field.node.kind, MISSING)
     return _DEFAULT_KEYS.get(f"{field.struct}.{field.name}", MISSING)

@@ -11,7 +11,7 @@ from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.generic.forms import Form
-from aio_apiserver.registry.machinery.patch import documents, json_patch
+from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.plugins.admission.webhooks.answers import JSON_PATCH, Answer
@@ -41,7 +41,7 @@ def patched(webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form
 def _operations(webhook: Webhook, text: bytes) -> list[Any]:
     try:
         operations = orjson.loads(text)
-        mistake = documents.operations_mismatch(operations, is_strict=False)
+        mistake = body_errors.operations_mismatch(operations, is_strict=False)
     except orjson.JSONDecodeError as exc:
         mistake = json_errors.describe(text) or str(exc)
     if mistake:

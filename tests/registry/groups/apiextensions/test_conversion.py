@@ -9,7 +9,7 @@ from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.groups.apiextensions import definition as definitions
 from aio_apiserver.registry.groups.apiextensions.conversion import WebhookTranslation
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.stored_object import Reader, StoredObject
 from tests.registry.groups.apiextensions.definitions import definition, version

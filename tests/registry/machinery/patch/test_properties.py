@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aio_apiserver.registry.base.errors import StatusError, Unprocessable
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.machinery.patch import documents, json_patch, merge, strategic
+from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic
 from aio_apiserver.registry.machinery.schema import DecodeError
 
 DEPLOYMENT = schema.builtin().type_for("apps", "v1", "Deployment")
@@ -103,7 +103,7 @@ def copied(value: Any) -> Any:
 def test_merging_the_difference_of_two_objects_makes_the_one_the_other(old: Any, new: Any) -> None:
     patch = difference(copied(old), copied(new))
 
-    result = merge.merged(copied(old), copied(patch))
+    result = merge_patch.merged(copied(old), copied(patch))
 
     assert result == new
     assert difference(old, result) == patch
@@ -111,14 +111,14 @@ def test_merging_the_difference_of_two_objects_makes_the_one_the_other(old: Any,
 
 @given(objects, objects)
 def test_a_merge_patch_changes_nothing_when_it_is_applied_again(document: Any, patch: Any) -> None:
-    once = merge.merged(document, copied(patch))
+    once = merge_patch.merged(document, copied(patch))
 
-    assert merge.merged(copied(once), copied(patch)) == once
+    assert merge_patch.merged(copied(once), copied(patch)) == once
 
 
 @given(objects, operations)
 def test_operations_make_json_or_do_not_apply(document: Any, patch: Any) -> None:
-    assert documents.operations_mismatch(patch, is_strict=True) == ""
+    assert body_errors.operations_mismatch(patch, is_strict=True) == ""
     with suppress(Unprocessable):
         assert orjson.dumps(json_patch.applied(document, patch))
 

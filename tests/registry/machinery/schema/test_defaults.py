@@ -3,14 +3,14 @@
 from typing import Any
 
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.machinery.custom import custom
+from aio_apiserver.registry.machinery.custom_types import structural_nodes
 from aio_apiserver.registry.machinery.schema.defaults import Defaulters
 
 POD = schema.builtin().type_for("", "v1", "Pod")
 
 
 def completed(stated: dict[str, Any], value: Any) -> Any:
-    fill = Defaulters().of(custom.compiled(stated))
+    fill = Defaulters().of(structural_nodes.compiled(stated))
     if fill is not None:
         fill(value)
     return value

@@ -9,13 +9,13 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import fields
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.forms import CustomForm, Form
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
+from aio_apiserver.registry.machinery.patch.apply.type_converters import CustomForm, Form
 
 TYPES = schema.builtin()
 METADATA = Shapes().of(TYPES.node("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"))

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema.structural import defaulting, lists, pruning
 
 SPEC: dict[str, Any] = {

@@ -16,8 +16,8 @@ import orjson
 
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.machinery.custom import custom
-from aio_apiserver.registry.machinery.schema import places, strict
+from aio_apiserver.registry.machinery.custom_types import structural_nodes
+from aio_apiserver.registry.machinery.schema import field_paths, strict
 from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded
 from aio_apiserver.registry.machinery.schema.model import Node, Schema
 from aio_apiserver.registry.machinery.schema.structural import defaulting, embedded, lists, pruning, rules
@@ -50,7 +50,7 @@ class CustomType:
     @cached_property
     def node(self) -> Node:
         """The schema as nodes, for merge and apply."""
-        return custom.compiled(self.schema or {})
+        return structural_nodes.compiled(self.schema or {})
 
     def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
         """Decode the JSON of an object. Raises DecodeError."""
@@ -154,7 +154,7 @@ def _unknown(path: str) -> str:
 
 def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
     """A copy with integers for whole numbers. Raises DecodeError when it is nested too deeply."""
-    if depth > places.MAX_DEPTH:
+    if depth > field_paths.MAX_DEPTH:
         raise DecodeError(TOO_DEEP)
     if isinstance(value, dict):
         return {key: _with_plain_numbers(item, depth + 1) for key, item in value.items()}

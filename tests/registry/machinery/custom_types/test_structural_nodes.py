@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.machinery.custom import custom
+from aio_apiserver.registry.machinery.custom_types import structural_nodes
 from aio_apiserver.registry.machinery.schema.decode import Decoders, Findings
 from aio_apiserver.registry.machinery.schema.model import MISSING, Kind, Merge
 
@@ -30,19 +30,19 @@ from aio_apiserver.registry.machinery.schema.model import MISSING, Kind, Merge
     ],
 )
 def test_every_schema_is_of_a_kind(stated: dict[str, Any], kind: Kind) -> None:
-    assert custom.compiled(stated).kind is kind
+    assert structural_nodes.compiled(stated).kind is kind
 
 
 def test_elements_and_values_that_no_schema_describes_are_any_json() -> None:
     for stated in ({"type": "array"}, {"type": "object", "additionalProperties": True}):
-        items = custom.compiled(stated).items
+        items = structural_nodes.compiled(stated).items
 
         assert items is not None
         assert items.kind is Kind.ANY
 
 
 def test_extensions_are_read() -> None:
-    node = custom.compiled(
+    node = structural_nodes.compiled(
         {
             "type": "array",
             "items": {"type": "object", "x-kubernetes-embedded-resource": True, "nullable": True},
@@ -64,14 +64,16 @@ def test_extensions_are_read() -> None:
 
 
 def test_members_keep_their_order_and_know_whether_they_are_required() -> None:
-    node = custom.compiled({"type": "object", "properties": {"b": {}, "a": {}}, "required": ["a"]})
+    node = structural_nodes.compiled({"type": "object", "properties": {"b": {}, "a": {}}, "required": ["a"]})
 
     assert node.structure is not None
     assert [(name, field.is_required) for name, field in node.structure.fields.items()] == [("b", False), ("a", True)]
 
 
 def test_the_decoder_of_built_in_types_reads_them() -> None:
-    node = custom.compiled({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}})
+    node = structural_nodes.compiled(
+        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}
+    )
     findings = Findings()
 
     decoded = Decoders().of(node)({"a": [1, 0], "b": 1}, None, findings)

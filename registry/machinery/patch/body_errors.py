@@ -12,7 +12,7 @@ from typing import Any
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.schema import strict
 from aio_apiserver.registry.machinery.schema.decode import MAX_STRICT_ERRORS
-from aio_apiserver.registry.machinery.schema.leaves import json_type
+from aio_apiserver.registry.machinery.schema.scalars import json_type
 
 _OPERATION_FIELDS = frozenset({"op", "path", "from", "value"})
 _TEXT_FIELDS = frozenset({"op", "path", "from"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema import builtin
 
 METADATA = {"name": "Bar", "unknown": "unknown", "labels": "no map"}

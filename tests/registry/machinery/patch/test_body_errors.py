@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from aio_apiserver.registry.machinery.patch import documents
+from aio_apiserver.registry.machinery.patch import body_errors
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from aio_apiserver.registry.machinery.patch import documents
     ],
 )
 def test_a_strict_decoder_wants_operations(text: str, message: str) -> None:
-    assert documents.operations_mismatch(orjson.loads(text), is_strict=True) == message
+    assert body_errors.operations_mismatch(orjson.loads(text), is_strict=True) == message
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_a_strict_decoder_wants_operations(text: str, message: str) -> None:
     ],
 )
 def test_a_lenient_decoder_wants_objects(text: str, message: str) -> None:
-    assert documents.operations_mismatch(orjson.loads(text), is_strict=False) == message
+    assert body_errors.operations_mismatch(orjson.loads(text), is_strict=False) == message
 
 
 def test_a_merge_patch_is_an_object_or_null() -> None:
-    assert documents.object_mismatch({}) == documents.object_mismatch(None) == ""
-    assert documents.object_mismatch([]).endswith("array into Go value of type map[string]interface {}")
+    assert body_errors.object_mismatch({}) == body_errors.object_mismatch(None) == ""
+    assert body_errors.object_mismatch([]).endswith("array into Go value of type map[string]interface {}")
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ def test_a_merge_patch_is_an_object_or_null() -> None:
     ],
 )
 def test_repeated_fields_are_found_wherever_they_are(text: bytes, errors: list[str]) -> None:
-    assert documents.object_errors(text, orjson.loads(text)) == errors
+    assert body_errors.object_errors(text, orjson.loads(text)) == errors
 
 
 def test_operations_tell_repeated_and_unknown_fields_in_order() -> None:
     text = b'[null, {"odd": 1, "op": "add", "value": {"a": 1, "a": 2}, "value": 2}]'
 
-    found = documents.operations_errors(text, orjson.loads(text))
+    found = body_errors.operations_errors(text, orjson.loads(text))
 
     assert found == [
         'json patch unknown field "[1].odd"',
@@ -69,4 +69,4 @@ def test_operations_tell_repeated_and_unknown_fields_in_order() -> None:
 def test_no_more_errors_are_told_than_go_counts() -> None:
     text = b"{" + b",".join(b'"k%d": 1, "k%d": 1' % (index, index) for index in range(200)) + b"}"
 
-    assert len(documents.object_errors(text, orjson.loads(text))) == 100
+    assert len(body_errors.object_errors(text, orjson.loads(text))) == 100

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.machinery.patch import merge
+from aio_apiserver.registry.machinery.patch import merge_patch
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ from aio_apiserver.registry.machinery.patch import merge
     ],
 )
 def test_members_are_set_merged_and_removed(document: Any, patch: Any, expected: Any) -> None:
-    assert merge.merged(document, patch) == expected
+    assert merge_patch.merged(document, patch) == expected
 
 
 def test_objects_that_the_merge_looked_into_come_out_sorted() -> None:
-    result = merge.merged({"b": {"y": 1, "x": 1}, "a": {"y": 1, "x": 1}}, {"b": {"z": {"2": 0, "1": 0}}})
+    result = merge_patch.merged({"b": {"y": 1, "x": 1}, "a": {"y": 1, "x": 1}}, {"b": {"z": {"2": 0, "1": 0}}})
 
     assert [list(result), list(result["a"]), list(result["b"]), list(result["b"]["z"])] == [
         ["a", "b"],

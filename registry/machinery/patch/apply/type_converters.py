@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.view import View, typed
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import checks, creation
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned

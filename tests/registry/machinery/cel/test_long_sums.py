@@ -2,7 +2,7 @@
 
 import pytest
 
-from aio_apiserver.registry.machinery.cel import long_chains, syntax
+from aio_apiserver.registry.machinery.cel import long_sums, syntax
 from aio_apiserver.registry.machinery.cel.syntax import Call, Ident, Issue, Node
 
 NAMES = [f"variables.x{number}" for number in range(60)]
@@ -30,7 +30,7 @@ def test_a_long_sum_is_read_from_left_to_right_with_all_places() -> None:
 def test_part_by_part_gives_what_reading_at_once_gives(text: str) -> None:
     whole = syntax.parse(text)
 
-    by_parts = syntax._sum(text, long_chains.parts(text), has_bindings=False)
+    by_parts = syntax._sum(text, long_sums.parts(text), has_bindings=False)
 
     assert shape(by_parts.root) == shape(whole.root)
     assert sorted(by_parts.places.values()) == sorted(whole.places.values())
@@ -38,7 +38,7 @@ def test_part_by_part_gives_what_reading_at_once_gives(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a", "a + b == c", "a ? b + c : d", "a * b", "[a + b]", "+".join("a" * 300)])
 def test_what_is_no_sum_or_too_long_has_no_parts(text: str) -> None:
-    assert long_chains.parts(text) == []
+    assert long_sums.parts(text) == []
 
 
 def test_what_is_wrong_with_a_part_is_told_at_its_place() -> None:

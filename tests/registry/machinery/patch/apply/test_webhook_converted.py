@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.machinery.patch.apply import elsewhere
+from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
 from tests.registry.machinery.patch.apply.things import Now, copied, form_of, thing
@@ -43,13 +43,13 @@ def managers(converter: Converter) -> dict[str, FieldManager]:
 
 async def updated(manager: FieldManager, live: Any, by: str, spec: Any) -> Any:
     new = {**copied(live), "spec": spec}
-    await elsewhere.track(manager, live, new, by)
+    await webhook_converted.track(manager, live, new, by)
     return new
 
 
 async def created(manager: FieldManager, by: str, spec: Any) -> Any:
     new: Any = {"metadata": {"name": "a", "uid": "u"}, "spec": spec}
-    await elsewhere.track(manager, None, new, by)
+    await webhook_converted.track(manager, None, new, by)
     return new
 
 
@@ -90,14 +90,14 @@ async def test_an_update_that_changes_nothing_asks_all_the_same() -> None:
 async def test_a_conversion_between_two_other_versions_leads_through_that_of_the_request() -> None:
     converter = Converter()
     by_version = managers(converter)
-    live = await elsewhere.apply(by_version[V1], None, thing(host="a"), "one", force=False)
+    live = await webhook_converted.apply(by_version[V1], None, thing(host="a"), "one", force=False)
     live = {**live, "spec": {"name": "a"}}
     config = {**thing(name="b"), "apiVersion": V3}
-    live = await elsewhere.apply(by_version[V3], live, config, "two", force=True)
+    live = await webhook_converted.apply(by_version[V3], live, config, "two", force=True)
     live = {**live, "spec": {"hostName": "b"}}
     converter.asked.clear()
 
-    done = await elsewhere.apply(by_version[V2], live, {**thing(), "apiVersion": V2}, "two", force=False)
+    done = await webhook_converted.apply(by_version[V2], live, {**thing(), "apiVersion": V2}, "two", force=False)
 
     assert [(source, wanted) for source, wanted, _ in converter.asked].count((V3, V2)) == 3
     assert (V1, V3) not in {(source, wanted) for source, wanted, _ in converter.asked}
@@ -111,7 +111,7 @@ async def test_a_failure_is_told_to_who_applies_and_makes_an_update_forget_owner
     converter.failure = ShapeError("conversion webhook for a failed: no")
 
     with pytest.raises(StatusError, match="conversion webhook for a failed: no"):
-        await elsewhere.apply(by_version[V2], live, {**thing(), "apiVersion": V2}, "me", force=False)
+        await webhook_converted.apply(by_version[V2], live, {**thing(), "apiVersion": V2}, "me", force=False)
 
     assert "managedFields" not in (await updated(by_version[V2], live, "me", {"hostName": "b"}))["metadata"]
 
@@ -124,6 +124,6 @@ async def test_a_version_that_is_gone_is_not_asked_for() -> None:
     alone = replace(two, forms={V2: two.form})
 
     with pytest.raises(StatusError, match=r"invalid group/version: example\.com/v1$"):
-        await elsewhere.apply(alone, live, {**thing(), "apiVersion": V2}, "me", force=False)
+        await webhook_converted.apply(alone, live, {**thing(), "apiVersion": V2}, "me", force=False)
 
     assert not converter.asked
