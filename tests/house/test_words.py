@@ -40,7 +40,8 @@ def test_a_public_class_name_exists_once() -> None:
 def test_repeated_class_names_have_a_reason() -> None:
     for row in words.rows(CLASS_NAMES):
         name, _, reason = row.partition(": ")
-        assert name and reason, f"a row is `Name: reason`: {row!r}"
+        assert name, row
+        assert reason, f"a row is `Name: reason`: {row!r}"
 
 
 def test_class_names_that_have_become_unique_leave_the_ledger() -> None:

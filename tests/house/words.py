@@ -1,4 +1,4 @@
-"""Words: reads the docstrings, comments and class names of the product's folders, and finds sentences that are not plain.
+"""Words: reads docstrings, comments and class names of the product, and finds sentences that are not plain.
 
 Pure, but for reading the files. test_words.py says what must hold.
 """
