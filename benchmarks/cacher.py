@@ -35,7 +35,7 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import reader_of
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import IDENTITY
 
@@ -92,7 +92,7 @@ def pod(number: int, *, namespaces: int = 50, nodes: int = 500) -> Object:
     }
 
 
-class _InMemory(Store):
+class _InMemory(KVStore):
     """A store of pods on a kv engine of its own."""
 
     def __init__(self) -> None:

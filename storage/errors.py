@@ -40,7 +40,7 @@ class PreconditionFailed(StorageError):
         self.is_dry = is_dry
 
 
-class Conflict(StorageError):
+class TooManyConflicts(StorageError):
     """An update lost too many compare-and-sets; nothing was written."""
 
     def __init__(self, key: str, attempts: int) -> None:
@@ -58,7 +58,7 @@ class Compacted(StorageError):
         self.compact_revision = compact_revision
 
 
-class Expired(StorageError):
+class RevisionExpired(StorageError):
     """The revision of a list or token was compacted; `continue_token`, if set, resumes with the present state."""
 
     def __init__(self, message: str, continue_token: str = "") -> None:

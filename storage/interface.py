@@ -21,7 +21,7 @@ from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
-class Match(Enum):
+class ResourceVersionMatch(Enum):
     """The resourceVersionMatch of a list."""
 
     UNSET = ""
@@ -38,7 +38,7 @@ class ListOptions(Struct, frozen=True, kw_only=True):
     """
 
     resource_version: int | None = None
-    match: Match = Match.UNSET
+    match: ResourceVersionMatch = ResourceVersionMatch.UNSET
     predicate: SelectionPredicate = EVERYTHING
     limit: int = 0
     continue_token: str = ""
@@ -231,7 +231,7 @@ class Storage(Protocol):
         ...
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        """Read objects in key order. Raises Expired, FutureRevision, InvalidContinue and InvalidOptions."""
+        """Read objects in key order. Raises RevisionExpired, FutureRevision, InvalidContinue and InvalidOptions."""
         ...
 
     async def guaranteed_update(
@@ -249,7 +249,7 @@ class Storage(Protocol):
         the store. An update without change writes nothing and returns the current object. With ignore_not_found,
         try_update gets None for a missing object, which is then created.
 
-        Raises KeyNotFound, PreconditionFailed, Conflict and TooLarge.
+        Raises KeyNotFound, PreconditionFailed, TooManyConflicts and TooLarge.
         """
         ...
 
@@ -263,7 +263,7 @@ class Storage(Protocol):
     ) -> StoredObject:
         """Delete the object, and return its last state under the revision of the deletion.
 
-        Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed and Conflict.
+        Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed and TooManyConflicts.
         """
         ...
 
@@ -278,7 +278,7 @@ class Storage(Protocol):
         """Deliver changes to the sink until the watch is stopped or ends. Raises the errors that are known at the
         start.
 
-        Raises Expired when the revision is too old. A watch from a future revision waits for it.
+        Raises RevisionExpired when the revision is too old. A watch from a future revision waits for it.
         """
         ...
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 
-class Kind(Enum):
+class MetricKind(Enum):
     """The type of a metric family."""
 
     COUNTER = "counter"
@@ -101,7 +101,7 @@ class Family(Generic[M]):
         documentation: str,
         make: Callable[[], M],
         *,
-        kind: Kind,
+        kind: MetricKind,
         labels: Sequence[str],
         stability: Stability,
     ) -> None:
@@ -139,14 +139,14 @@ def counter(
     name: str, documentation: str, *, labels: Sequence[str] = (), stability: Stability = Stability.ALPHA
 ) -> Family[Counter]:
     """A family of counters."""
-    return Family(name, documentation, Counter, kind=Kind.COUNTER, labels=labels, stability=stability)
+    return Family(name, documentation, Counter, kind=MetricKind.COUNTER, labels=labels, stability=stability)
 
 
 def gauge(
     name: str, documentation: str, *, labels: Sequence[str] = (), stability: Stability = Stability.ALPHA
 ) -> Family[Gauge]:
     """A family of gauges."""
-    return Family(name, documentation, Gauge, kind=Kind.GAUGE, labels=labels, stability=stability)
+    return Family(name, documentation, Gauge, kind=MetricKind.GAUGE, labels=labels, stability=stability)
 
 
 def histogram(
@@ -159,7 +159,7 @@ def histogram(
 ) -> Family[Histogram]:
     """A family of histograms with the same bounds, in ascending order."""
     return Family(
-        name, documentation, lambda: Histogram(bounds), kind=Kind.HISTOGRAM, labels=labels, stability=stability
+        name, documentation, lambda: Histogram(bounds), kind=MetricKind.HISTOGRAM, labels=labels, stability=stability
     )
 
 

@@ -24,7 +24,7 @@ Object = dict[str, Any]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Reader(Struct, frozen=True):
+class ObjectReader(Struct, frozen=True):
     """The functions that read the objects of one resource, shared by all its StoredObjects.
 
     decode: decodes stored bytes of any codec; raises ValueError.
@@ -42,7 +42,7 @@ class StoredObject:
 
     __slots__ = ("_data", "_fields", "_json", "_labels", "_reader", "is_stale", "key", "revision")
 
-    def __init__(self, key: str, revision: int, data: bytes, reader: Reader, *, is_stale: bool = False) -> None:
+    def __init__(self, key: str, revision: int, data: bytes, reader: ObjectReader, *, is_stale: bool = False) -> None:
         self.key = key
         self.revision = revision
         self.is_stale = is_stale
@@ -53,7 +53,7 @@ class StoredObject:
         self._fields = _NOTHING
 
     @classmethod
-    def of(cls, key: str, revision: int, obj: Object, reader: Reader) -> Self:
+    def of(cls, key: str, revision: int, obj: Object, reader: ObjectReader) -> Self:
         """The stored form of a decoded object, whose resourceVersion is set."""
         stored = cls(key, revision, b"", reader)
         stored._settle(obj)
@@ -63,7 +63,7 @@ class StoredObject:
         """The same state under another revision, for a deletion or for leaving a selection."""
         if self._data is not None:
             return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
-        reader = Reader(
+        reader = ObjectReader(
             orjson.loads, self._reader.fields, self._reader.resource
         )  # what was read once is not judged again
         return StoredObject(self.key, revision, self._json, reader, is_stale=self.is_stale)

@@ -130,7 +130,7 @@ class Prefixed(Struct, frozen=True):
         return data.startswith(self.prefix) if self.prefix else not data.startswith(ENCRYPTED_PREFIX)
 
 
-class Chain:
+class PrefixTransformers:
     """Providers and their keys in the order of the configuration. The first encrypts, all decrypt.
 
     A prefix may occur twice (a provider listed again with another secret under the same name). So a failed decryption

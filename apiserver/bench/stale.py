@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.apiserver.wire import parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
-from aio_apiserver.storage.interface import ListOptions, Match
+from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
 _NEWEST = ("resourceVersion", "resourceVersionMatch")
@@ -25,7 +25,7 @@ def listing(context: RequestContext, version: int) -> RequestContext:
     if parameters.text(context.query, "continue"):
         return context
     others = {name: values for name, values in context.query.items() if name not in _NEWEST}
-    query = {**others, "resourceVersion": [str(version)], "resourceVersionMatch": [Match.EXACT.value]}
+    query = {**others, "resourceVersion": [str(version)], "resourceVersionMatch": [ResourceVersionMatch.EXACT.value]}
     return replace(context, query=query)
 
 
@@ -47,7 +47,7 @@ async def _respond(
 ) -> web.StreamResponse:
     chosen = output.negotiated(request, one)
     named = SelectionPredicate((), (Requirement("metadata.name", Operator.IN, frozenset({context.info.name})),))
-    options = ListOptions(resource_version=version, match=Match.EXACT, predicate=named)
+    options = ListOptions(resource_version=version, match=ResourceVersionMatch.EXACT, predicate=named)
     found = await of_objects.storage.list(rest_request(context, of_objects), options)
     if not found.items:
         raise errors.NotFound(one.resource, context.info.name)

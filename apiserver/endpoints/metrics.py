@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.metrics import registry
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.storage.measures import AnyFamily, Kind
+from aio_apiserver.storage.measures import AnyFamily, MetricKind
 
 _GZIP_WINDOW = 31
 
@@ -32,7 +32,7 @@ def _handler(families: Callable[[], Iterable[AnyFamily]], more: Callable[[], str
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if request.method == hdrs.METH_DELETE:
             for family in families():
-                if family.kind is not Kind.GAUGE:
+                if family.kind is not MetricKind.GAUGE:
                     family.reset()
             return responses.text(context, "metrics reset\n")
         body = (exposition.text(families()) + more()).encode()

@@ -20,7 +20,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
 from aio_apiserver.registry.machinery.selectors import fields, labels
-from aio_apiserver.storage.interface import ListOptions, Match, Preconditions, WatchOptions
+from aio_apiserver.storage.interface import ListOptions, Preconditions, ResourceVersionMatch, WatchOptions
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 
 _MAX_UINT64 = 2**64 - 1
@@ -47,7 +47,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         """For storage. Raises BadRequest for a resourceVersion that is none."""
         return ListOptions(
             resource_version=self._version(),
-            match=Match(self.match) if self.resource_version else Match.UNSET,
+            match=ResourceVersionMatch(self.match) if self.resource_version else ResourceVersionMatch.UNSET,
             predicate=self.predicate,
             limit=self.limit,
             continue_token=self.continue_token,
@@ -198,7 +198,7 @@ def _with_defaults(selected: Selection) -> Selection:
         return selected
     if selected.resource_version not in {"", "0"}:
         return selected
-    return replace(selected, match=Match.NOT_OLDER_THAN.value, send_initial_events=True)
+    return replace(selected, match=ResourceVersionMatch.NOT_OLDER_THAN.value, send_initial_events=True)
 
 
 def _check(selected: Selection) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Expired, StorageError
+from aio_apiserver.storage.errors import RevisionExpired, StorageError
 from aio_apiserver.storage.interface import Watch, WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
 from aio_apiserver.storage.stored_object import StoredObject
 
@@ -73,7 +73,7 @@ class Following(Generic[T]):
             self._has_ended.clear()
             try:
                 await self._watch_once()
-            except Expired:
+            except RevisionExpired:
                 continue  # nothing stands in the way of the next watch, which begins with what is there
             except StorageError as exc:
                 logger.warning("cannot watch: %s", exc)

@@ -22,7 +22,7 @@ from aio_apiserver.registry.generic.rest import Request, Updated, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.machinery.patch.apply import scale as owners
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -31,7 +31,7 @@ def _unreadable(_data: bytes) -> Object:
     raise ValueError("a Scale is never stored")
 
 
-_READER = Reader(_unreadable, lambda _obj: {})
+_READER = ObjectReader(_unreadable, lambda _obj: {})
 
 
 class ScaleREST:

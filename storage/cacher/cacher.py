@@ -38,10 +38,10 @@ from aio_apiserver.storage.errors import Closed, KeyNotFound, StorageError
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
-    Match,
     Origin,
     Preconditions,
     Resource,
+    ResourceVersionMatch,
     TryUpdate,
     Validate,
     Watch,
@@ -274,7 +274,7 @@ def _whole(options: ListOptions) -> ListOptions:
 
 def _belongs_to_origin(options: ListOptions) -> bool:
     """Whether a list is about a revision of the past, which the cache does not keep."""
-    if options.continue_token or options.match is Match.EXACT:
+    if options.continue_token or options.match is ResourceVersionMatch.EXACT:
         return True
     is_cut = options.recursive and options.limit > 0
-    return options.match is Match.UNSET and is_cut and bool(options.resource_version)
+    return options.match is ResourceVersionMatch.UNSET and is_cut and bool(options.resource_version)

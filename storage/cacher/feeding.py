@@ -18,7 +18,7 @@ from aio_apiserver.storage.cacher.pacing import Share
 from aio_apiserver.storage.cacher.time_budget import TimeBudget
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Corrupt, Expired, StorageError
+from aio_apiserver.storage.errors import Corrupt, RevisionExpired, StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
 from aio_apiserver.storage.tasks import Tasks
 
@@ -43,7 +43,7 @@ class Feeder:
         self._dropped = 0
 
     def start(self, watcher: CacheWatcher) -> None:
-        """Begin a watch: a portion at once, so that a short start is over when this returns. Raises Expired."""
+        """Begin a watch: a portion at once, so that a short start is over when this returns. Raises RevisionExpired."""
         self._fanout.flush()
         self._fanout.watchers.add(watcher)
         try:
@@ -72,11 +72,11 @@ class Feeder:
                     await self._fanout.position.expect(watcher.revision)
                 if self._advance(watcher):
                     return
-        except (Expired, Corrupt) as exc:
+        except (RevisionExpired, Corrupt) as exc:
             self._fanout.end(watcher, exc)
 
     def _advance(self, watcher: CacheWatcher) -> bool:
-        """Deliver one portion; whether the watcher needs no more feeding. Raises Expired, Corrupt."""
+        """Deliver one portion; whether the watcher needs no more feeding. Raises RevisionExpired, Corrupt."""
         share = Share(self._clock)
         events = self._missed(watcher, share) if watcher.initial is None else _initial(watcher, share)
         if events:

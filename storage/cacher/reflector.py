@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from aio_apiserver.storage.cacher.readiness import Gate
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Closed, Compacted, Expired, StorageError, Unavailable
+from aio_apiserver.storage.errors import Closed, Compacted, RevisionExpired, StorageError, Unavailable
 from aio_apiserver.storage.interface import ListOptions, Origin, WatchBatch, WatchEventType, WatchOptions
 from aio_apiserver.storage.stored_object import StoredObject
 
@@ -108,7 +108,7 @@ class Reflector:
             watch.stop()
         if self._clock.monotonic() - begun >= LONGEST_PAUSE:
             self._pause = SHORTEST_PAUSE
-        if not isinstance(reason, Expired | Compacted):
+        if not isinstance(reason, RevisionExpired | Compacted):
             raise reason or Unavailable("the watch of the store ended")
         self._must_list = True
         logger.info("the cache is filled anew: %s", reason)
@@ -144,7 +144,7 @@ class Reflector:
 
     def _note(self, reason: StorageError) -> None:
         self._gate.report(reason)
-        if isinstance(reason, Expired | Compacted):
+        if isinstance(reason, RevisionExpired | Compacted):
             self._must_list = True
         logger.warning("the cache lost the store and follows it again soon: %s", reason)
 

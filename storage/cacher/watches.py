@@ -17,7 +17,7 @@ from aio_apiserver.storage.cacher.freshness import Freshness
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import FutureRevision, StorageError
-from aio_apiserver.storage.interface import ListOptions, Match, WatchOptions, WatchSink
+from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch, WatchOptions, WatchSink
 from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.tasks import Tasks
 
@@ -48,7 +48,7 @@ class Watches:
         self._initial_events = 0
 
     async def start(self, scope: str, key: str, *, options: WatchOptions, sink: WatchSink) -> CacheWatcher:
-        """Begin to deliver. Raises Expired and whatever else is wrong from the start."""
+        """Begin to deliver. Raises RevisionExpired and whatever else is wrong from the start."""
         watcher = CacheWatcher(sink, self._stop, scope=scope, options=options)
         version = options.resource_version or 0
         if version > self._cache.revision and options.send_initial_events:
@@ -104,7 +104,7 @@ class Watches:
             return present
         list_options = ListOptions(
             resource_version=version,
-            match=Match.NOT_OLDER_THAN if version else Match.UNSET,
+            match=ResourceVersionMatch.NOT_OLDER_THAN if version else ResourceVersionMatch.UNSET,
             predicate=options.predicate,
             recursive=options.recursive,
         )

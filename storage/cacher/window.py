@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 
 from aio_apiserver.storage.cacher.change import Change
-from aio_apiserver.storage.errors import Expired
+from aio_apiserver.storage.errors import RevisionExpired
 
 SMALLEST = 100
 LARGEST = 102_400
@@ -50,12 +50,12 @@ class Window:
         self._changes.append(change)
 
     def check(self, revision: int) -> None:
-        """Raise Expired if changes behind `revision` have been forgotten."""
+        """Raise RevisionExpired if changes behind `revision` have been forgotten."""
         if revision < self._floor:
-            raise Expired(f"too old resource version: {revision} ({self._floor})")
+            raise RevisionExpired(f"too old resource version: {revision} ({self._floor})")
 
     def behind(self, revision: int) -> Iterator[Change]:
-        """The changes behind `revision`; to be used up before the window takes another one. Raises Expired."""
+        """The changes behind `revision`; to be used up before the window takes another one. Raises RevisionExpired."""
         self.check(revision)
         if not self._changes or self._changes[-1].revision <= revision:
             return iter(())

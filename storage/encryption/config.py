@@ -23,7 +23,7 @@ class InvalidEncryptionConfig(StorageError):
     """The configuration is not usable; the message has the path and the reason."""
 
 
-class GroupResource(Struct, frozen=True):
+class ResourcePattern(Struct, frozen=True):
     """A resource in its group ("" for core); each may be the wildcard "*"."""
 
     group: str
@@ -75,13 +75,13 @@ class Key(_Model):
         return base64.b64decode(text, validate=True)
 
 
-class Keys(_Model):
+class KeysConfiguration(_Model):
     """The keys of aesgcm, aescbc or secretbox. The first key encrypts, all decrypt."""
 
     keys: list[Key] = []
 
 
-class Identity(_Model):
+class IdentityConfiguration(_Model):
     """No encryption."""
 
 
@@ -98,10 +98,10 @@ class Kms(_Model):
 class Provider(_Model):
     """One provider; exactly one member must be set."""
 
-    aesgcm: Keys | None = None
-    aescbc: Keys | None = None
-    secretbox: Keys | None = None
-    identity: Identity | None = None
+    aesgcm: KeysConfiguration | None = None
+    aescbc: KeysConfiguration | None = None
+    secretbox: KeysConfiguration | None = None
+    identity: IdentityConfiguration | None = None
     kms: Kms | None = None
 
     def names(self) -> Sequence[str]:
@@ -109,7 +109,7 @@ class Provider(_Model):
         return [name for name in type(self).model_fields if getattr(self, name) is not None]
 
 
-class ResourceRule(_Model):
+class ResourceConfiguration(_Model):
     """Resources and their providers. The first provider encrypts, all decrypt."""
 
     resources: list[str] = []
@@ -121,7 +121,7 @@ class EncryptionConfiguration(_Model):
 
     api_version: str = pydantic.Field("", alias="apiVersion")
     kind: str = ""
-    resources: list[ResourceRule] = []
+    resources: list[ResourceConfiguration] = []
 
 
 def decode(data: bytes) -> EncryptionConfiguration:

@@ -10,37 +10,51 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.encryption.config import EncryptionConfiguration, GroupResource, Kms, Provider, ResourceRule
-from aio_apiserver.storage.transformer import IDENTITY, Chain, Cipher, Counts, Encrypting, Prefixed, Transformer
+from aio_apiserver.storage.encryption.config import (
+    EncryptionConfiguration,
+    Kms,
+    Provider,
+    ResourceConfiguration,
+    ResourcePattern,
+)
+from aio_apiserver.storage.transformer import (
+    IDENTITY,
+    Cipher,
+    Counts,
+    Encrypting,
+    Prefixed,
+    PrefixTransformers,
+    Transformer,
+)
 
 if TYPE_CHECKING:
     from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
 
-_ANY = GroupResource("*", "*")
+_ANY = ResourcePattern("*", "*")
 
 
 class ProviderSet:
     """Created on the running event loop from a valid configuration. The caller keeps `counts`."""
 
     def __init__(
-        self, configuration: EncryptionConfiguration, clock: Clock, counts: Callable[[GroupResource], Counts]
+        self, configuration: EncryptionConfiguration, clock: Clock, counts: Callable[[ResourcePattern], Counts]
     ) -> None:
         self._clock = clock
         self._kms: list[KmsV2] = []
-        links: dict[GroupResource, list[Prefixed]] = {}
+        links: dict[ResourcePattern, list[Prefixed]] = {}
         for rule in configuration.resources:
             providers = list(self._links(rule))
             for text in rule.resources:
-                links.setdefault(GroupResource.parse(text), []).extend(providers)
-        self._chains = {named: Chain(chain, counts(named)) for named, chain in links.items()}
+                links.setdefault(ResourcePattern.parse(text), []).extend(providers)
+        self._chains = {named: PrefixTransformers(chain, counts(named)) for named, chain in links.items()}
 
     @property
     def uses_kms(self) -> bool:
         return bool(self._kms)
 
-    def transformer(self, wanted: GroupResource) -> Transformer:
+    def transformer(self, wanted: ResourcePattern) -> Transformer:
         """The transformer of the rule for the resource, else for its group, else for all resources."""
-        for named in (wanted, GroupResource(wanted.group, "*"), _ANY):
+        for named in (wanted, ResourcePattern(wanted.group, "*"), _ANY):
             chain = self._chains.get(named)
             if chain is not None:
                 return IDENTITY if chain.is_identity else chain
@@ -66,7 +80,7 @@ class ProviderSet:
         """Close the plugins after the reads that wait for them. Safe to call twice."""
         await asyncio.gather(*(kms.close() for kms in self._kms))
 
-    def _links(self, rule: ResourceRule) -> Iterator[Prefixed]:
+    def _links(self, rule: ResourceConfiguration) -> Iterator[Prefixed]:
         for provider in rule.providers:
             if provider.identity is not None:
                 yield Prefixed(b"", IDENTITY)
@@ -76,10 +90,10 @@ class ProviderSet:
                 yield from _keyed(provider)
 
     def _plugged(self, kms: Kms) -> Transformer:
-        from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin
+        from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient
         from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
 
-        provider = KmsV2(kms.name, Plugin(kms.endpoint, timeout=kms.timeout), self._clock)
+        provider = KmsV2(kms.name, KmsClient(kms.endpoint, timeout=kms.timeout), self._clock)
         self._kms.append(provider)
         return provider
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from aio_apiserver.storage.encryption.config import EncryptionConfiguration, GroupResource, Key, Kms, Provider
+from aio_apiserver.storage.encryption.config import EncryptionConfiguration, Key, Kms, Provider, ResourcePattern
 
-_ANY = GroupResource("*", "*")
+_ANY = ResourcePattern("*", "*")
 _AES_SIZES = (16, 24, 32)
 _KEY_SIZES = {"aesgcm": _AES_SIZES, "aescbc": _AES_SIZES, "secretbox": (32,)}
 _WITHOUT_REST = ("apiserveripinfo", "serviceipallocations", "servicenodeportallocations")
@@ -36,7 +36,7 @@ def problems(configuration: EncryptionConfiguration) -> Sequence[str]:
 def _resources(resources: Sequence[str], path: str) -> Iterator[str]:
     if not resources:
         yield _required(path, f"at least one {path} is required")
-    parsed = [GroupResource.parse(text) for text in resources]
+    parsed = [ResourcePattern.parse(text) for text in resources]
     if len(set(parsed)) < len(parsed):
         yield _invalid(path, resources, "the same resource cannot be specified multiple times")
     if any(_overlap(one, other) for one, other in combinations(parsed, 2)):
@@ -52,14 +52,14 @@ def _resources(resources: Sequence[str], path: str) -> Iterator[str]:
             yield _invalid(f"{path}[{position}]", text, complaint)
 
 
-def _overlap(one: GroupResource, other: GroupResource) -> bool:
+def _overlap(one: ResourcePattern, other: ResourcePattern) -> bool:
     if one == other:
         return False
     return _ANY in (one, other) or (one.group == other.group and "*" in (one.resource, other.resource))
 
 
 def _name_complaint(text: str) -> str:
-    named = GroupResource.parse(text)
+    named = ResourcePattern.parse(text)
     complaints = (
         (text.lower() != text, "resource name should not contain capital letters"),
         (text == "*", "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources"),
@@ -165,10 +165,10 @@ def _endpoint_complaint(endpoint: str) -> str:
 
 def _masked(configuration: EncryptionConfiguration) -> Iterator[str]:
     """Resources that an earlier rule with a wildcard covers, so that their providers are not used."""
-    seen: set[GroupResource] = set()
+    seen: set[ResourcePattern] = set()
     for rule in configuration.resources:
-        for named in map(GroupResource.parse, rule.resources):
-            for wildcard in (GroupResource(named.group, "*"), _ANY):
+        for named in map(ResourcePattern.parse, rule.resources):
+            for wildcard in (ResourcePattern(named.group, "*"), _ANY):
                 if wildcard in seen:
                     yield f'resource "{named}" is masked by earlier rule "{wildcard}"'
                     return

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.encryption import config, rules
-from aio_apiserver.storage.encryption.config import EncryptionConfiguration, GroupResource, InvalidEncryptionConfig
+from aio_apiserver.storage.encryption.config import EncryptionConfiguration, InvalidEncryptionConfig, ResourcePattern
 from aio_apiserver.storage.encryption.provider_set import ProviderSet
 from aio_apiserver.storage.kv.interface import Health
 from aio_apiserver.storage.tasks import Tasks
@@ -53,12 +53,12 @@ class Encryption:
         self._path = path
         self._clock = clock
         self._reloads = reloads
-        self._counts: defaultdict[GroupResource, Counts] = defaultdict(Counter)
+        self._counts: defaultdict[ResourcePattern, Counts] = defaultdict(Counter)
         data = _read(path)
         self._hash = _hash(data)
         self._providers = self._made(data)
         self._open = [self._providers]
-        self._transformers: dict[GroupResource, ResourceTransformer] = {}
+        self._transformers: dict[ResourcePattern, ResourceTransformer] = {}
         self._outcomes: Counter[str] = Counter()
         self._last: dict[str, float] = {}
         self._reloading = asyncio.Lock()
@@ -79,7 +79,7 @@ class Encryption:
 
     def transformer(self, group: str, resource: str) -> Transformer:
         """The Transformer of a resource, which follows reloads."""
-        wanted = GroupResource(group, resource)
+        wanted = ResourcePattern(group, resource)
         found = self._transformers.get(wanted)
         if found is None:
             found = self._transformers[wanted] = ResourceTransformer(self._providers.transformer(wanted))

@@ -23,9 +23,9 @@ from aio_apiserver.storage.interface import (
     WatchSink,
     accept,
 )
-from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
-_READER = Reader(codec.decode, lambda _obj: {})
+_READER = ObjectReader(codec.decode, lambda _obj: {})
 
 
 class DryRunnableStorage:

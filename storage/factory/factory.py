@@ -31,9 +31,9 @@ from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.kv.interface import KV, Health
 from aio_apiserver.storage.kv.snapshot import Snapshot
 from aio_apiserver.storage.store import compactor, lease_manager
-from aio_apiserver.storage.store.compactor import Compactor
+from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class _Backend(Struct, frozen=True):
     name: str
     kv: KV
     leases: LeaseManager
-    compactor: Compactor
+    compactor: HistoryCompactor
 
 
 class StorageFactory:
@@ -130,7 +130,7 @@ class StorageFactory:
     async def warm(self) -> None:
         """Fill the caches of all existing storages, one after the other.
 
-        A cache also fills itself at its first use. But a watch from an older revision then fails with Expired, which
+        A cache also fills itself at its first use. But a watch from an older revision then fails with RevisionExpired, which
         clients of a newly started server would meet.
         """
         for storage in list(self._storages.values()):
@@ -230,7 +230,7 @@ class StorageFactory:
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
-        store = Store(
+        store = KVStore(
             backend.kv,
             resource,
             prefix=key_prefix(self._config.prefix, *named, is_custom=bool(resource.view)),
@@ -279,7 +279,7 @@ class StorageFactory:
         opening.push_async_callback(kv.close)
         of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
         leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
-        backend = _Backend(name, kv, leases, Compactor(kv, clock=clock, interval=config.compaction_interval))
+        backend = _Backend(name, kv, leases, HistoryCompactor(kv, clock=clock, interval=config.compaction_interval))
         opening.push_async_callback(backend.compactor.close)
         backend.compactor.start()
         self._backends[frozenset(servers)] = backend

@@ -16,9 +16,9 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Conflict
+from aio_apiserver.storage.errors import TooManyConflicts
 from aio_apiserver.storage.kv.interface import Record, WriteResult
-from aio_apiserver.storage.store.key_queues import Turns
+from aio_apiserver.storage.store.key_queues import KeyQueues
 from aio_apiserver.storage.stored_object import StoredObject
 
 MAX_ATTEMPTS = 40
@@ -30,7 +30,7 @@ _LONGEST_PAUSE = 0.1
 D = TypeVar("D")
 
 
-class Change(Protocol[D]):
+class KeyChange(Protocol[D]):
     """One update or deletion of one key. D is the type of its decision."""
 
     @property
@@ -72,7 +72,7 @@ class Change(Protocol[D]):
         ...
 
 
-class Plainly:
+class UntranslatedChange:
     """The methods of a KeyChange that are the same for all objects stored without translation."""
 
     __slots__ = ()
@@ -110,26 +110,26 @@ class Changes:
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
-        self._turns = Turns()
+        self._queues = KeyQueues()
         self._lost_races = 0
 
-    async def apply(self, change: Change[D], suggestion: StoredObject | None) -> StoredObject:
-        """Apply a change, beginning with the suggestion if there is one. Raises Conflict and what the change raises."""
+    async def apply(self, change: KeyChange[D], suggestion: StoredObject | None) -> StoredObject:
+        """Apply a change, beginning with the suggestion if there is one. Raises TooManyConflicts and what the change raises."""
         known = _Known(suggestion, is_verified=False) if suggestion is not None else None
-        if change.key not in self._turns:
+        if change.key not in self._queues:
             outcome = await self._attempt(change, known)
             if isinstance(outcome, _Settled):
                 return outcome.result
             known = outcome
-        async with self._turns.take(change.key) as turn:
-            settled = await self._compete(change, _newest(known, turn.latest))
-            turn.latest = settled.left
+        async with self._queues.take(change.key) as queue:
+            settled = await self._compete(change, _newest(known, queue.latest))
+            queue.latest = settled.left
             return settled.result
 
     def statistics(self) -> dict[str, int]:
-        return {"lost_races": self._lost_races, "contended_keys": len(self._turns)}
+        return {"lost_races": self._lost_races, "contended_keys": len(self._queues)}
 
-    async def _compete(self, change: Change[D], known: _Known | None) -> _Settled:
+    async def _compete(self, change: KeyChange[D], known: _Known | None) -> _Settled:
         """Try until it succeeds. Writers of this process wait in the queue, so races are lost to other processes."""
         for attempt in range(MAX_ATTEMPTS):
             outcome = await self._attempt(change, known)
@@ -138,9 +138,9 @@ class Changes:
             known = outcome
             if attempt:
                 await self._clock.sleep(_pause(attempt))
-        raise Conflict(change.key, MAX_ATTEMPTS)
+        raise TooManyConflicts(change.key, MAX_ATTEMPTS)
 
-    async def _attempt(self, change: Change[D], known: _Known | None) -> _Settled | _Known:
+    async def _attempt(self, change: KeyChange[D], known: _Known | None) -> _Settled | _Known:
         """One compare-and-set; returns the winning state when the race is lost."""
         if known is None:
             known = await _verified(change, await change.fetch())
@@ -158,7 +158,7 @@ class Changes:
         result = await change.result(current, decision, write)
         return _Settled(result, None if change.is_deletion else result)
 
-    async def _decide(self, change: Change[D], known: _Known) -> tuple[StoredObject | None, D | None]:
+    async def _decide(self, change: KeyChange[D], known: _Known) -> tuple[StoredObject | None, D | None]:
         """The decision, and the state on which it was made."""
         failure: Exception | None = None
         decision: D | None = None
@@ -179,7 +179,7 @@ class Changes:
         return fresh.stored, None if is_confirmed else await change.decide(fresh.stored)
 
 
-async def _verified(change: Change[D], record: Record | None) -> _Known:
+async def _verified(change: KeyChange[D], record: Record | None) -> _Known:
     return _Known(await change.state_of(record), is_verified=True)
 
 

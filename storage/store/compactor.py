@@ -29,7 +29,7 @@ KEY = b"compact_rev_key"
 """The key that kube-apiserver uses, too."""
 
 
-class Compactor:
+class HistoryCompactor:
     """Compacts one kv engine every `interval` seconds; an interval of 0 switches it off."""
 
     def __init__(self, kv: KV, *, clock: Clock, interval: float = INTERVAL) -> None:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from aio_apiserver.storage.stored_object import StoredObject
 
 
-class Turn:
+class KeyQueue:
     """The queue of one key. `latest`: the state that the previous writer has left."""
 
     __slots__ = ("_users", "latest", "lock")
@@ -32,11 +32,11 @@ class Turn:
         return not self._users
 
 
-class Turns:
+class KeyQueues:
     """The queues of all contended keys."""
 
     def __init__(self) -> None:
-        self._by_key: dict[str, Turn] = {}
+        self._by_key: dict[str, KeyQueue] = {}
 
     def __contains__(self, key: str) -> bool:
         """Whether writers queue for the key."""
@@ -46,13 +46,13 @@ class Turns:
         return len(self._by_key)
 
     @asynccontextmanager
-    async def take(self, key: str) -> AsyncIterator[Turn]:
+    async def take(self, key: str) -> AsyncIterator[KeyQueue]:
         """Wait in the queue of the key, and hold its lock."""
-        turn = self._by_key.setdefault(key, Turn())
-        turn.join()
+        queue = self._by_key.setdefault(key, KeyQueue())
+        queue.join()
         try:
-            async with turn.lock:  # asyncio's locks are fair
-                yield turn
+            async with queue.lock:  # asyncio's locks are fair
+                yield queue
         finally:
-            if turn.leave():
+            if queue.leave():
                 del self._by_key[key]

@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from aio_apiserver.storage import continue_token
 from aio_apiserver.storage.continue_token import ContinueToken
-from aio_apiserver.storage.errors import Compacted, Expired, FutureRevision, InvalidOptions
-from aio_apiserver.storage.interface import ListOptions, ListResult, Match
+from aio_apiserver.storage.errors import Compacted, FutureRevision, InvalidOptions, RevisionExpired
+from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch
 from aio_apiserver.storage.kv.interface import KV, RangeResult, Record
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.stored_object import StoredObject
@@ -80,7 +80,7 @@ class Listing:
         try:
             found = await self._kv.get(self._records.key_of(key), revision=revision)
         except Compacted as exc:
-            raise Expired(EXPIRED) from exc
+            raise RevisionExpired(EXPIRED) from exc
         _check_not_older(options, found.revision)
         items: list[StoredObject] = []
         if found.record is not None:
@@ -96,9 +96,9 @@ class Listing:
             return await self._fill(position, base, options)
         except Compacted as exc:
             if token is None:
-                raise Expired(EXPIRED) from exc
+                raise RevisionExpired(EXPIRED) from exc
             resume = continue_token.encode(ContinueToken(_below(base, position.start), continue_token.PRESENT))
-            raise Expired(_CONTINUE_EXPIRED, resume) from exc
+            raise RevisionExpired(_CONTINUE_EXPIRED, resume) from exc
 
     async def _fill(self, position: _Position, base: bytes, options: ListOptions) -> ListResult:
         """Fetch pages until the limit is reached or no record is left."""
@@ -143,12 +143,12 @@ class Listing:
 def check(options: ListOptions) -> None:
     """Raise InvalidOptions for contradicting options, with kube-apiserver's messages."""
     version, match = options.resource_version, options.match
-    if match is not Match.UNSET:
+    if match is not ResourceVersionMatch.UNSET:
         if version is None:
             raise InvalidOptions("resourceVersionMatch is forbidden unless resourceVersion is provided")
         if options.continue_token:
             raise InvalidOptions("resourceVersionMatch is forbidden when continue is provided")
-        if match is Match.EXACT and version == 0:
+        if match is ResourceVersionMatch.EXACT and version == 0:
             raise InvalidOptions('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
     if options.continue_token and version:
         continue_token.decode(options.continue_token)  # a token that is none is told first
@@ -165,7 +165,9 @@ def _begin(base: bytes, end: bytes, options: ListOptions, token: ContinueToken |
 def _exact_revision(options: ListOptions) -> int:
     """The revision at which the list must be read; 0 for the newest."""
     version = options.resource_version or 0
-    if options.match is Match.EXACT or (options.match is Match.UNSET and options.recursive and options.limit > 0):
+    if options.match is ResourceVersionMatch.EXACT or (
+        options.match is ResourceVersionMatch.UNSET and options.recursive and options.limit > 0
+    ):
         return version
     return 0
 

@@ -17,7 +17,7 @@ from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
-from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 
 
@@ -152,11 +152,11 @@ _NO_PARTS = frozenset(("", ".", ".."))
 _MOST_OWN = 8
 
 
-def reader_of(resource: Resource) -> Reader:
+def reader_of(resource: Resource) -> ObjectReader:
     """The reader of a resource's objects. Selectable fields are its own, its name, and its namespace if it has one."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
     fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
-    return Reader(_decoder_of(resource), fields, name)
+    return ObjectReader(_decoder_of(resource), fields, name)
 
 
 def _decoder_of(resource: Resource) -> Callable[[bytes], Object]:

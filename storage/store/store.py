@@ -27,18 +27,18 @@ from aio_apiserver.storage.interface import (
     accept,
 )
 from aio_apiserver.storage.kv.interface import KV
-from aio_apiserver.storage.store.changes import Change, Changes
+from aio_apiserver.storage.store.changes import Changes, KeyChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.listing import Listing
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.translated_writes import TranslatedDeleting, TranslatedUpdating
-from aio_apiserver.storage.store.watches import SLOW_BUDGET, Watches, WatchSource
-from aio_apiserver.storage.store.writes import Deleting, Updating, Writer
+from aio_apiserver.storage.store.watches import SLOW_BUDGET, StoreWatches, WatchSource
+from aio_apiserver.storage.store.writes import Deleting, ObjectWriter, Updating
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import Transformer
 
 
-class Store:
+class KVStore:
     """An Origin below `prefix`, which ends with a slash."""
 
     def __init__(
@@ -57,9 +57,9 @@ class Store:
         self._kv = kv
         self._records = Records(resource, prefix, codec=codec, transformer=transformer)
         self._listing = Listing(kv, self._records)
-        self._writer = Writer(kv, self._records, leases)
+        self._writer = ObjectWriter(kv, self._records, leases)
         self._changes = Changes(clock=clock)
-        self._watches = Watches(
+        self._watches = StoreWatches(
             WatchSource(kv=kv, records=self._records, listing=self._listing, clock=clock, slow_budget=slow_budget)
         )
         self._requests: Counter[str] = Counter()
@@ -100,7 +100,7 @@ class Store:
     ) -> StoredObject:
         self._requests["update"] += 1
         updating = TranslatedUpdating if self._records.is_translated else Updating
-        change: Change[Any] = updating(
+        change: KeyChange[Any] = updating(
             writer=self._writer,
             key=key,
             try_update=try_update,

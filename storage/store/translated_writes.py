@@ -14,14 +14,14 @@ from msgspec import Struct
 from aio_apiserver.storage import codec, preconditions, versioner
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import Record, WriteResult
-from aio_apiserver.storage.store.changes import Plainly
+from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.records import Records
-from aio_apiserver.storage.store.writes import Writer, existing, fetch, revision_of
+from aio_apiserver.storage.store.writes import ObjectWriter, existing, fetch, revision_of
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import Plain
 
 
-class Kept:
+class StoredState:
     """The state from which a change starts, in its stored form."""
 
     __slots__ = ("_records", "plain")
@@ -55,17 +55,17 @@ class _Value(Struct, frozen=True):
 class TranslatedUpdating:
     """The KeyChange that writes the result of an update function."""
 
-    writer: Writer
+    writer: ObjectWriter
     key: str
     try_update: TryUpdate
     preconditions: Preconditions | None
     ignore_not_found: bool
     is_deletion: bool = False
-    kept: Kept = field(init=False)
+    kept: StoredState = field(init=False)
     _wanted: bytes = field(init=False, default=b"")
 
     def __post_init__(self) -> None:
-        self.kept = Kept(self.writer.records)
+        self.kept = StoredState(self.writer.records)
 
     async def begin_with(self, suggestion: StoredObject) -> None:
         await self.kept.made_of(suggestion)
@@ -102,18 +102,18 @@ class TranslatedUpdating:
 
 
 @dataclass(slots=True, kw_only=True)
-class TranslatedDeleting(Plainly):
+class TranslatedDeleting(UntranslatedChange):
     """The KeyChange that deletes the current state."""
 
-    writer: Writer
+    writer: ObjectWriter
     key: str
     preconditions: Preconditions | None
     validate: Validate
     is_deletion: bool = True
-    kept: Kept = field(init=False)
+    kept: StoredState = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kept = Kept(self.writer.records)
+        self.kept = StoredState(self.writer.records)
 
     async def begin_with(self, suggestion: StoredObject) -> None:
         await self.kept.made_of(suggestion)

@@ -15,7 +15,7 @@ from contextlib import aclosing
 from msgspec import Struct
 
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Compacted, Expired, FutureRevision, StorageError
+from aio_apiserver.storage.errors import Compacted, FutureRevision, RevisionExpired, StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
 from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record
 from aio_apiserver.storage.store.listing import Listing
@@ -46,7 +46,7 @@ class WatchSource(Struct, kw_only=True):
     ended_as_slow: int = 0
 
 
-class Watches:
+class StoreWatches:
     """The running watches of one store."""
 
     def __init__(self, source: WatchSource) -> None:
@@ -55,7 +55,7 @@ class Watches:
         self._running: set[StoreWatch] = set()
 
     async def start(self, key: str, options: WatchOptions, sink: WatchSink) -> "StoreWatch":
-        """Start a watch. Raises Expired and other errors that are known at the start."""
+        """Start a watch. Raises RevisionExpired and other errors that are known at the start."""
         watch = StoreWatch(self._source, key, options, sink)
         await watch.open()
         self._running.add(watch)
@@ -110,7 +110,7 @@ class StoreWatch:
         except FutureRevision:
             pass
         except Compacted as exc:
-            raise Expired(_EXPIRED) from exc
+            raise RevisionExpired(_EXPIRED) from exc
 
     async def run(self) -> None:
         """Deliver until the watch ends; `end` of the sink gets the reason."""
@@ -119,7 +119,7 @@ class StoreWatch:
                 await self._deliver_state()
             await self._deliver_changes()
         except Compacted:
-            self._finish(Expired(_EXPIRED))
+            self._finish(RevisionExpired(_EXPIRED))
         except StorageError as exc:
             self._finish(exc)
         except _TooSlow:

@@ -12,14 +12,14 @@ from aio_apiserver.storage import codec, preconditions, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Update, Validate
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
-from aio_apiserver.storage.store.changes import Plainly
+from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import Plain
 
 
-class Writer:
+class ObjectWriter:
     """Writes objects of one resource."""
 
     def __init__(self, kv: KV, records: Records, leases: LeaseManager) -> None:
@@ -61,10 +61,10 @@ class Writer:
         return await self.kv.delete(self.records.key_of(key), expected_mod_revision=expected_mod_revision)
 
 
-class Updating(Struct, Plainly, frozen=True, kw_only=True):
+class Updating(Struct, UntranslatedChange, frozen=True, kw_only=True):
     """The KeyChange that writes the result of an update function."""
 
-    writer: Writer
+    writer: ObjectWriter
     key: str
     try_update: TryUpdate
     preconditions: Preconditions | None
@@ -98,10 +98,10 @@ class Updating(Struct, Plainly, frozen=True, kw_only=True):
         return self.writer.records.written(self.key, write.revision, decision.obj)
 
 
-class Deleting(Struct, Plainly, frozen=True, kw_only=True):
+class Deleting(Struct, UntranslatedChange, frozen=True, kw_only=True):
     """The KeyChange that deletes the current state."""
 
-    writer: Writer
+    writer: ObjectWriter
     key: str
     preconditions: Preconditions | None
     validate: Validate
@@ -126,7 +126,7 @@ class Deleting(Struct, Plainly, frozen=True, kw_only=True):
         return decision.at_revision(write.revision)
 
 
-async def fetch(writer: Writer, key: str) -> Record | None:
+async def fetch(writer: ObjectWriter, key: str) -> Record | None:
     """The record of a key."""
     return (await writer.kv.get(writer.records.key_of(key))).record
 

@@ -15,8 +15,8 @@ import asyncio
 
 import pytest
 
-from aio_apiserver.storage.errors import Expired
-from aio_apiserver.storage.interface import ListOptions, Match, Origin, Storage, WatchEventType
+from aio_apiserver.storage.errors import RevisionExpired
+from aio_apiserver.storage.interface import ListOptions, Origin, ResourceVersionMatch, Storage, WatchEventType
 from aio_apiserver.storage.kv.interface import KV
 from tests.storage import contract_reads, contract_watches, contract_writes
 from tests.storage.steps import Elapse, Watcher, create, set_spec, shapes
@@ -115,15 +115,16 @@ class OriginContract(StorageContract):
         await kv.compact(last.revision)
 
         for options in (
-            ListOptions(resource_version=first.revision, match=Match.EXACT),
+            ListOptions(resource_version=first.revision, match=ResourceVersionMatch.EXACT),
             ListOptions(resource_version=first.revision, limit=1),
         ):
-            with pytest.raises(Expired) as failure:
+            with pytest.raises(RevisionExpired) as failure:
                 await origin.get_list("", options)
             assert (str(failure.value), failure.value.continue_token) == (EXPIRED, "")
-        with pytest.raises(Expired):
+        with pytest.raises(RevisionExpired):
             await origin.get_list(
-                "default/a", ListOptions(resource_version=first.revision, match=Match.EXACT, recursive=False)
+                "default/a",
+                ListOptions(resource_version=first.revision, match=ResourceVersionMatch.EXACT, recursive=False),
             )
 
     async def test_an_expired_token_goes_on_with_the_present(self, origin: Origin, kv: KV) -> None:
@@ -134,7 +135,7 @@ class OriginContract(StorageContract):
         last = await create(origin, "e")
         await kv.compact(last.revision)
 
-        with pytest.raises(Expired) as failure:
+        with pytest.raises(RevisionExpired) as failure:
             await origin.get_list("", ListOptions(limit=2, continue_token=first.continue_token))
         rest = await origin.get_list("", ListOptions(limit=1, continue_token=failure.value.continue_token))
         end = await origin.get_list("", ListOptions(limit=1, continue_token=rest.continue_token))
@@ -149,7 +150,7 @@ class OriginContract(StorageContract):
         last = await create(origin, "c")
         await kv.compact(last.revision)
 
-        with pytest.raises(Expired, match=r"^The resourceVersion for the provided watch is too old\.$"):
+        with pytest.raises(RevisionExpired, match=r"^The resourceVersion for the provided watch is too old\.$"):
             await Watcher.on(origin, resource_version=first.revision)
 
     async def test_a_watch_from_the_compacted_revision_itself_goes_on(self, origin: Origin, kv: KV) -> None:

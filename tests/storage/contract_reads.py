@@ -8,7 +8,7 @@ import pytest
 
 from aio_apiserver.storage import continue_token
 from aio_apiserver.storage.errors import FutureRevision, InvalidContinue, InvalidOptions, KeyNotFound
-from aio_apiserver.storage.interface import ListOptions, ListResult, Match, Storage
+from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch, Storage
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 from tests.storage.steps import (
     Elapse,
@@ -314,8 +314,8 @@ class PagingContract:
 
 
 class RevisionContract:
-    @pytest.mark.parametrize("match", [Match.UNSET, Match.NOT_OLDER_THAN])
-    async def test_a_list_at_a_revision_is_not_older(self, storage: Storage, match: Match) -> None:
+    @pytest.mark.parametrize("match", [ResourceVersionMatch.UNSET, ResourceVersionMatch.NOT_OLDER_THAN])
+    async def test_a_list_at_a_revision_is_not_older(self, storage: Storage, match: ResourceVersionMatch) -> None:
         first = await create(storage, "a")
         second = await create(storage, "b")
 
@@ -324,8 +324,10 @@ class RevisionContract:
             assert result.revision >= revision
             assert "default/a" in [item.key for item in result.items]
 
-    @pytest.mark.parametrize("match", [Match.UNSET, Match.NOT_OLDER_THAN])
-    async def test_a_list_at_any_revision_has_what_was_read_before(self, storage: Storage, match: Match) -> None:
+    @pytest.mark.parametrize("match", [ResourceVersionMatch.UNSET, ResourceVersionMatch.NOT_OLDER_THAN])
+    async def test_a_list_at_any_revision_has_what_was_read_before(
+        self, storage: Storage, match: ResourceVersionMatch
+    ) -> None:
         created = await create(storage, "a")
         await storage.get_list("", ListOptions(resource_version=created.revision))
 
@@ -338,7 +340,7 @@ class RevisionContract:
         await create(storage, "b")
 
         result = await storage.get_list(
-            "", ListOptions(resource_version=created.revision, match=Match.EXACT, limit=limit)
+            "", ListOptions(resource_version=created.revision, match=ResourceVersionMatch.EXACT, limit=limit)
         )
 
         assert [item.decode()["spec"] for item in result.items] == [{"color": "red"}]
@@ -359,7 +361,7 @@ class RevisionContract:
         await storage.get_list("", ListOptions(resource_version=last.revision))
 
         result = await storage.get_list(
-            "", ListOptions(resource_version=created.revision, match=Match.NOT_OLDER_THAN, limit=5)
+            "", ListOptions(resource_version=created.revision, match=ResourceVersionMatch.NOT_OLDER_THAN, limit=5)
         )
 
         assert [item.key for item in result.items] == ["default/a", "default/b"]
@@ -369,7 +371,8 @@ class RevisionContract:
         await set_spec(storage, created, color="blue")
 
         result = await storage.get_list(
-            "default/a", ListOptions(resource_version=created.revision, match=Match.EXACT, recursive=False)
+            "default/a",
+            ListOptions(resource_version=created.revision, match=ResourceVersionMatch.EXACT, recursive=False),
         )
 
         assert [item.decode()["spec"] for item in result.items] == [{"color": "red"}]
@@ -378,7 +381,9 @@ class RevisionContract:
         await create_all(storage, "a", "b")
         last = await create(storage, "c")
         await storage.delete("default/b")
-        first = await storage.get_list("", ListOptions(resource_version=last.revision, match=Match.EXACT, limit=1))
+        first = await storage.get_list(
+            "", ListOptions(resource_version=last.revision, match=ResourceVersionMatch.EXACT, limit=1)
+        )
 
         rest = await storage.get_list("", ListOptions(continue_token=first.continue_token))
 
@@ -388,11 +393,11 @@ class RevisionContract:
     @pytest.mark.parametrize(
         "options",
         [
-            {"match": Match.UNSET},
-            {"match": Match.NOT_OLDER_THAN},
-            {"match": Match.EXACT},
-            {"match": Match.UNSET, "limit": 1},
-            {"match": Match.NOT_OLDER_THAN, "recursive": False},
+            {"match": ResourceVersionMatch.UNSET},
+            {"match": ResourceVersionMatch.NOT_OLDER_THAN},
+            {"match": ResourceVersionMatch.EXACT},
+            {"match": ResourceVersionMatch.UNSET, "limit": 1},
+            {"match": ResourceVersionMatch.NOT_OLDER_THAN, "recursive": False},
         ],
     )
     async def test_a_list_from_the_future_fails(
@@ -409,15 +414,15 @@ class RevisionContract:
         ("options", "message"),
         [
             (
-                ListOptions(match=Match.EXACT),
+                ListOptions(match=ResourceVersionMatch.EXACT),
                 "resourceVersionMatch is forbidden unless resourceVersion is provided",
             ),
             (
-                ListOptions(match=Match.EXACT, resource_version=0),
+                ListOptions(match=ResourceVersionMatch.EXACT, resource_version=0),
                 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
             ),
             (
-                ListOptions(match=Match.NOT_OLDER_THAN, resource_version=0, continue_token="any"),
+                ListOptions(match=ResourceVersionMatch.NOT_OLDER_THAN, resource_version=0, continue_token="any"),
                 "resourceVersionMatch is forbidden when continue is provided",
             ),
             (

@@ -9,7 +9,7 @@ from aio_apiserver.storage.codec import MSGPACK, Codec
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult
 from aio_apiserver.storage.store.lease_manager import LeaseManager
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.transformer import IDENTITY, Transformer
 from tests.storage.steps import WIDGETS
 
@@ -23,10 +23,10 @@ def store_on(
     codec: Codec = MSGPACK,
     transformer: Transformer = IDENTITY,
     prefix: str = PREFIX,
-) -> Store:
+) -> KVStore:
     """A store of WIDGETS; several on one kv are as many servers."""
     clock = clock or ManualClock()
-    return Store(
+    return KVStore(
         kv,
         WIDGETS,
         prefix=prefix,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.codec import BY_MEDIA_TYPE, JSON, MSGPACK, Codec, Object
 from aio_apiserver.storage.errors import NotStorable
-from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 CODECS = pytest.mark.parametrize("by", [MSGPACK, JSON], ids=lambda by: str(by.media_type))
 
@@ -165,7 +165,7 @@ def test_an_object_that_nests_too_deeply_is_not_storable(depth: int) -> None:
 def test_what_can_be_shown_can_be_written_and_read_back(by: Codec, depth: int) -> None:
     obj = nested(depth)
     shown = codec.to_json(obj)
-    reader = Reader(decode=codec.decode, fields=lambda obj: {})
+    reader = ObjectReader(decode=codec.decode, fields=lambda obj: {})
 
     stored = StoredObject("a", 7, by.encode(obj), reader)
 

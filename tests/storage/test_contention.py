@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from aio_apiserver.storage.clock import ManualClock, SystemClock
-from aio_apiserver.storage.errors import Conflict, DeadlineExceeded, KeyExists, KeyNotFound, LeaseNotFound
+from aio_apiserver.storage.errors import DeadlineExceeded, KeyExists, KeyNotFound, LeaseNotFound, TooManyConflicts
 from aio_apiserver.storage.interface import Update
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.changes import MAX_ATTEMPTS
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import create, in_time, set_spec, setting, unchanged, while_time_goes_by, widget
@@ -23,26 +23,26 @@ def kv(memory_kv: MemoryKV) -> Interfered:
 
 
 @pytest.fixture
-async def store(kv: Interfered, manual_clock: ManualClock) -> AsyncIterator[Store]:
+async def store(kv: Interfered, manual_clock: ManualClock) -> AsyncIterator[KVStore]:
     store = store_on(kv, clock=manual_clock)
     yield store
     await store.close()
 
 
 @pytest.fixture
-async def other(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator[Store]:
+async def other(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator[KVStore]:
     """The store of another server."""
     store = store_on(memory_kv, clock=manual_clock)
     yield store
     await store.close()
 
 
-def lost_races(store: Store) -> int:
+def lost_races(store: KVStore) -> int:
     lost: int = store.statistics()["changes"]["lost_races"]
     return lost
 
 
-async def until_contended(store: Store) -> None:
+async def until_contended(store: KVStore) -> None:
     while not store.statistics()["changes"]["contended_keys"]:  # noqa: ASYNC110 - a queue tells nobody that it forms
         await asyncio.sleep(0)
 
@@ -54,7 +54,7 @@ async def increment(current: StoredObject | None) -> Update:
     return Update(obj)
 
 
-def interfering(store: Store, *, times: int) -> Callable[[], Awaitable[None]]:
+def interfering(store: KVStore, *, times: int) -> Callable[[], Awaitable[None]]:
     """What changes default/a on another server before each of the next puts."""
     left = times
 
@@ -67,7 +67,7 @@ def interfering(store: Store, *, times: int) -> Callable[[], Awaitable[None]]:
     return interfere
 
 
-async def test_a_lost_race_costs_no_read(store: Store, other: Store, kv: Interfered) -> None:
+async def test_a_lost_race_costs_no_read(store: KVStore, other: KVStore, kv: Interfered) -> None:
     created = await create(store, "a", count=0)
     kv.gets, kv.puts = 0, 0
     kv.before_put = interfering(other, times=1)
@@ -79,7 +79,7 @@ async def test_a_lost_race_costs_no_read(store: Store, other: Store, kv: Interfe
 
 
 async def test_an_update_gives_up_in_the_end(
-    store: Store, other: Store, kv: Interfered, manual_clock: ManualClock
+    store: KVStore, other: KVStore, kv: Interfered, manual_clock: ManualClock
 ) -> None:
     await create(store, "a", count=0)
     kv.before_put = interfering(other, times=MAX_ATTEMPTS + 1)
@@ -87,12 +87,12 @@ async def test_an_update_gives_up_in_the_end(
     async def elapse(seconds: float) -> None:
         manual_clock.advance(seconds)
 
-    with pytest.raises(Conflict):
+    with pytest.raises(TooManyConflicts):
         await while_time_goes_by(store.guaranteed_update("default/a", increment), elapse)
     assert (await other.get("default/a")).decode()["spec"] == {"count": MAX_ATTEMPTS + 1}
 
 
-async def test_writers_of_one_process_queue_after_a_lost_race(store: Store, kv: Interfered) -> None:
+async def test_writers_of_one_process_queue_after_a_lost_race(store: KVStore, kv: Interfered) -> None:
     await create(store, "a", count=0)
     everyone = asyncio.Barrier(50)
     kv.gets, kv.puts = 0, 0
@@ -111,7 +111,9 @@ async def test_writers_of_one_process_queue_after_a_lost_race(store: Store, kv: 
     assert store.statistics()["changes"]["contended_keys"] == 0
 
 
-async def test_writers_are_served_in_the_order_in_which_they_came(store: Store, other: Store, kv: Interfered) -> None:
+async def test_writers_are_served_in_the_order_in_which_they_came(
+    store: KVStore, other: KVStore, kv: Interfered
+) -> None:
     await create(store, "a", order=[], count=0)
     kv.before_put = interfering(other, times=1)
     may_go_on = asyncio.Event()
@@ -137,7 +139,7 @@ async def test_writers_are_served_in_the_order_in_which_they_came(store: Store, 
     assert (await store.get("default/a")).decode()["spec"]["order"] == ["first", "second", "third", "fourth"]
 
 
-async def test_a_queue_goes_on_after_a_writer_that_failed_or_was_cancelled(store: Store, kv: Interfered) -> None:
+async def test_a_queue_goes_on_after_a_writer_that_failed_or_was_cancelled(store: KVStore, kv: Interfered) -> None:
     await create(store, "a", count=0)
     everyone = asyncio.Barrier(4)
     holding = asyncio.Event()
@@ -191,7 +193,7 @@ async def test_two_servers_apply_all_their_updates(memory_kv: MemoryKV) -> None:
     assert (await stores[0].get("default/a")).decode()["spec"] == {"count": 100}
 
 
-async def test_updates_and_deletions_queue_together(store: Store, other: Store, kv: Interfered) -> None:
+async def test_updates_and_deletions_queue_together(store: KVStore, other: KVStore, kv: Interfered) -> None:
     created = await create(store, "a", count=0)
     kv.before_put = interfering(other, times=1)
     started = asyncio.Event()
@@ -213,7 +215,7 @@ async def test_updates_and_deletions_queue_together(store: Store, other: Store, 
 
 
 async def test_an_update_behind_a_deletion_in_the_queue_finds_nothing(
-    store: Store, other: Store, kv: Interfered
+    store: KVStore, other: KVStore, kv: Interfered
 ) -> None:
     await create(store, "a", count=0)
     kv.before_put = interfering(other, times=1)
@@ -239,7 +241,7 @@ async def test_an_update_behind_a_deletion_in_the_queue_finds_nothing(
 
 
 @pytest.mark.parametrize("ignores", [False, True])
-async def test_a_write_with_an_unknown_outcome_is_never_repeated(store: Store, kv: Interfered, ignores: bool) -> None:
+async def test_a_write_with_an_unknown_outcome_is_never_repeated(store: KVStore, kv: Interfered, ignores: bool) -> None:
     created = await create(store, "a", count=0)
     kv.puts = 0
     kv.answer_lost = DeadlineExceeded("no answer")
@@ -253,7 +255,7 @@ async def test_a_write_with_an_unknown_outcome_is_never_repeated(store: Store, k
     assert (await store.get("default/a")).decode()["spec"] == {"count": 1}
 
 
-async def test_concurrent_creations_of_one_key_have_one_winner(store: Store) -> None:
+async def test_concurrent_creations_of_one_key_have_one_winner(store: KVStore) -> None:
     results = await asyncio.gather(
         *(store.create("default/a", widget("a", number=number)) for number in range(10)), return_exceptions=True
     )
@@ -264,7 +266,7 @@ async def test_concurrent_creations_of_one_key_have_one_winner(store: Store) -> 
     assert (await store.get("default/a")).json == winners[0].json
 
 
-async def test_a_lease_that_is_gone_is_replaced(store: Store, memory_kv: MemoryKV) -> None:
+async def test_a_lease_that_is_gone_is_replaced(store: KVStore, memory_kv: MemoryKV) -> None:
     await store.create("default/a", widget("a"), ttl=3600)
     record = await kv_steps.read(memory_kv, raw_key("default/a"))
     assert record is not None
@@ -277,7 +279,7 @@ async def test_a_lease_that_is_gone_is_replaced(store: Store, memory_kv: MemoryK
     assert replaced.lease not in (0, record.lease)
 
 
-async def test_a_lease_that_cannot_be_had_is_an_error(store: Store, kv: Interfered) -> None:
+async def test_a_lease_that_cannot_be_had_is_an_error(store: KVStore, kv: Interfered) -> None:
     async def lose_all_leases() -> None:
         raise LeaseNotFound("gone again")
 
@@ -288,7 +290,7 @@ async def test_a_lease_that_cannot_be_had_is_an_error(store: Store, kv: Interfer
     assert kv.puts == 2
 
 
-async def test_a_no_op_on_a_suggestion_costs_one_read_and_no_write(store: Store, kv: Interfered) -> None:
+async def test_a_no_op_on_a_suggestion_costs_one_read_and_no_write(store: KVStore, kv: Interfered) -> None:
     created = await create(store, "a", count=0)
     kv.gets, kv.puts = 0, 0
 
@@ -297,7 +299,7 @@ async def test_a_no_op_on_a_suggestion_costs_one_read_and_no_write(store: Store,
     assert (kv.gets, kv.puts) == (1, 0)
 
 
-async def test_an_update_of_a_suggestion_costs_no_read(store: Store, kv: Interfered) -> None:
+async def test_an_update_of_a_suggestion_costs_no_read(store: KVStore, kv: Interfered) -> None:
     created = await create(store, "a", count=0)
     kv.gets, kv.puts = 0, 0
 

@@ -12,7 +12,7 @@ from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import Corrupt, KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from tests.storage.encryption import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import Watcher, create, in_time, keys, labelled, set_spec, setting, shapes, unchanged
@@ -34,7 +34,7 @@ UNREADABLE = {
 
 
 @pytest.fixture
-async def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator[Store]:
+async def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator[KVStore]:
     store = store_on(memory_kv, clock=manual_clock)
     yield store
     await store.close()
@@ -42,7 +42,7 @@ async def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator
 
 @pytest.mark.parametrize(("value", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 async def test_a_get_says_what_cannot_be_read_and_why(
-    store: Store, memory_kv: MemoryKV, value: bytes, reason: str
+    store: KVStore, memory_kv: MemoryKV, value: bytes, reason: str
 ) -> None:
     await kv_steps.create(memory_kv, raw_key("default/a"), value)
 
@@ -55,7 +55,7 @@ async def test_a_get_says_what_cannot_be_read_and_why(
 
 @pytest.mark.parametrize(("value", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 async def test_an_update_of_what_cannot_be_read_fails(
-    store: Store, memory_kv: MemoryKV, value: bytes, reason: str
+    store: KVStore, memory_kv: MemoryKV, value: bytes, reason: str
 ) -> None:
     record = await kv_steps.create(memory_kv, raw_key("default/a"), value)
 
@@ -65,7 +65,7 @@ async def test_an_update_of_what_cannot_be_read_fails(
     assert await kv_steps.read(memory_kv, record.key) == record
 
 
-async def test_a_list_shows_what_can_be_read(store: Store, memory_kv: MemoryKV) -> None:
+async def test_a_list_shows_what_can_be_read(store: KVStore, memory_kv: MemoryKV) -> None:
     good = await create(store, "b")
     await kv_steps.create(memory_kv, raw_key("default/a"), TRUNCATED)
 
@@ -77,7 +77,7 @@ async def test_a_list_shows_what_can_be_read(store: Store, memory_kv: MemoryKV) 
         _ = listed.items[0].json
 
 
-async def test_a_selection_cannot_skip_what_it_cannot_read(store: Store, memory_kv: MemoryKV) -> None:
+async def test_a_selection_cannot_skip_what_it_cannot_read(store: KVStore, memory_kv: MemoryKV) -> None:
     await create(store, "b", labels={"app": "web"})
     await kv_steps.create(memory_kv, raw_key("default/a"), TRUNCATED)
 
@@ -85,7 +85,7 @@ async def test_a_selection_cannot_skip_what_it_cannot_read(store: Store, memory_
         await store.get_list("", ListOptions(predicate=labelled(app="web")))
 
 
-async def test_a_watch_with_a_selection_ends_at_what_it_cannot_read(store: Store, memory_kv: MemoryKV) -> None:
+async def test_a_watch_with_a_selection_ends_at_what_it_cannot_read(store: KVStore, memory_kv: MemoryKV) -> None:
     created = await create(store, "b", labels={"app": "web"})
     watcher = await Watcher.on(store, resource_version=created.revision, predicate=labelled(app="web"))
     await kv_steps.create(memory_kv, raw_key("default/a"), TRUNCATED)
@@ -93,7 +93,7 @@ async def test_a_watch_with_a_selection_ends_at_what_it_cannot_read(store: Store
     assert isinstance(await watcher.ended(), Corrupt)
 
 
-async def test_a_watch_of_everything_leaves_it_to_its_reader(store: Store, memory_kv: MemoryKV) -> None:
+async def test_a_watch_of_everything_leaves_it_to_its_reader(store: KVStore, memory_kv: MemoryKV) -> None:
     created = await create(store, "b")
     watcher = await Watcher.on(store, resource_version=created.revision)
     await kv_steps.create(memory_kv, raw_key("default/a"), TRUNCATED)
@@ -108,7 +108,7 @@ async def test_a_watch_of_everything_leaves_it_to_its_reader(store: Store, memor
     watcher.stop()
 
 
-async def test_what_cannot_be_read_can_be_deleted_unseen(store: Store, memory_kv: MemoryKV) -> None:
+async def test_what_cannot_be_read_can_be_deleted_unseen(store: KVStore, memory_kv: MemoryKV) -> None:
     await kv_steps.create(memory_kv, raw_key("default/a"), TRUNCATED)
 
     await store.delete("default/a")
@@ -121,7 +121,7 @@ def configure(path: Path, providers: Sequence[files.Provider]) -> None:
     path.write_bytes(files.configuration(files.rule(["*.*"], *providers)))
 
 
-async def encrypted(kv: MemoryKV, path: Path, *providers: files.Provider) -> tuple[Store, Encryption]:
+async def encrypted(kv: MemoryKV, path: Path, *providers: files.Provider) -> tuple[KVStore, Encryption]:
     configure(path, providers)
     encryption = await Encryption.start(path, clock=ManualClock())
     return store_on(kv, transformer=encryption.transformer("example.com", "widgets")), encryption

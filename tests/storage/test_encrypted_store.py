@@ -1,4 +1,4 @@
-"""A Store with encryption at rest: what the engine holds, and how data moves from key to key while it is in use."""
+"""A KVStore with encryption at rest: what the engine holds, and how data moves from key to key while it is in use."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from tests.storage.encryption.encryption_files import IDENTITY, configuration, keyed, rule
 from tests.storage.steps import WIDGETS, create, unchanged
 
@@ -47,8 +47,8 @@ async def encryption(path: Path, clock: ManualClock) -> AsyncIterator[Encryption
 
 
 @pytest.fixture
-async def store(kv: KV, clock: ManualClock, encryption: Encryption) -> AsyncIterator[Store]:
-    store = Store(
+async def store(kv: KV, clock: ManualClock, encryption: Encryption) -> AsyncIterator[KVStore]:
+    store = KVStore(
         kv,
         WIDGETS,
         prefix=PREFIX,
@@ -72,7 +72,7 @@ async def stored(kv: KV, name: str) -> bytes:
 
 
 async def test_the_engine_sees_nothing_of_an_encrypted_object(
-    store: Store, kv: KV, encryption: Encryption, path: Path
+    store: KVStore, kv: KV, encryption: Encryption, path: Path
 ) -> None:
     put(path, keyed("aesgcm", "a"))
     await encryption.reload()
@@ -85,7 +85,7 @@ async def test_the_engine_sees_nothing_of_an_encrypted_object(
     assert (await store.get("default/one")).decode()["spec"] == {"color": "crimson"}
 
 
-async def test_objects_of_all_keys_are_listed_together(store: Store, encryption: Encryption, path: Path) -> None:
+async def test_objects_of_all_keys_are_listed_together(store: KVStore, encryption: Encryption, path: Path) -> None:
     await create(store, "plain", color="crimson")
     put(path, keyed("secretbox", "a"), IDENTITY)
     await encryption.reload()
@@ -105,7 +105,7 @@ async def test_objects_of_all_keys_are_listed_together(store: Store, encryption:
 
 
 async def test_an_update_that_changes_nothing_moves_an_object_to_the_new_key(
-    store: Store, kv: KV, encryption: Encryption, path: Path
+    store: KVStore, kv: KV, encryption: Encryption, path: Path
 ) -> None:
     created = await create(store, "one", color="crimson")
     put(path, keyed("aesgcm", "a"), IDENTITY)
@@ -121,7 +121,7 @@ async def test_an_update_that_changes_nothing_moves_an_object_to_the_new_key(
 
 @pytest.mark.parametrize("kind", ["aesgcm", "secretbox"])
 async def test_a_wrong_key_is_corrupt_and_names_the_object(
-    store: Store, encryption: Encryption, path: Path, kind: str
+    store: KVStore, encryption: Encryption, path: Path, kind: str
 ) -> None:
     put(path, keyed(kind, "a"))
     await encryption.reload()
@@ -137,7 +137,7 @@ async def test_a_wrong_key_is_corrupt_and_names_the_object(
         await store.get("default/one")
 
 
-async def test_a_key_that_was_taken_away_too_early_is_named(store: Store, encryption: Encryption, path: Path) -> None:
+async def test_a_key_that_was_taken_away_too_early_is_named(store: KVStore, encryption: Encryption, path: Path) -> None:
     put(path, keyed("aescbc", "a"))
     await encryption.reload()
     await create(store, "one", color="crimson")
@@ -149,7 +149,7 @@ async def test_a_key_that_was_taken_away_too_early_is_named(store: Store, encryp
 
 
 async def test_a_value_that_was_copied_to_another_name_does_not_read_back(
-    store: Store, kv: KV, encryption: Encryption, path: Path
+    store: KVStore, kv: KV, encryption: Encryption, path: Path
 ) -> None:
     put(path, keyed("aesgcm", "a"))
     await encryption.reload()

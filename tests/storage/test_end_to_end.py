@@ -12,10 +12,10 @@ from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.encryption.service import POLL_SECONDS
 from aio_apiserver.storage.errors import (
     DeadlineExceeded,
-    Expired,
     KeyExists,
     KeyNotFound,
     PreconditionFailed,
+    RevisionExpired,
     Unavailable,
 )
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
@@ -85,7 +85,7 @@ class TestEveryEngine:
             assert [item.json for item in again.items] == [changed.json]
             assert again.revision >= listed.revision
             assert [event.revision for event in await watcher.take(1)] == [later.revision]
-            with pytest.raises(Expired):
+            with pytest.raises(RevisionExpired):
                 await Watcher.on(storage, resource_version=created.revision)
 
 

@@ -1,4 +1,4 @@
-"""A Store whose etcd goes and comes back: clear errors in time, nothing acknowledged lost, watches that go on."""
+"""A KVStore whose etcd goes and comes back: clear errors in time, nothing acknowledged lost, watches that go on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -9,7 +9,7 @@ from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import Watcher, create, in_time, set_spec, setting
@@ -23,7 +23,7 @@ def member() -> Iterator[Member]:
 
 
 @pytest.fixture
-async def store(member: Member) -> AsyncIterator[Store]:
+async def store(member: Member) -> AsyncIterator[KVStore]:
     kv = EtcdKV(EtcdConfig(endpoints=[member.endpoint], deadline=1.0))
     store = store_on(kv, clock=SystemClock())
     yield store
@@ -31,7 +31,7 @@ async def store(member: Member) -> AsyncIterator[Store]:
     await kv.close()
 
 
-async def test_requests_fail_while_etcd_is_gone_and_work_when_it_is_back(store: Store, member: Member) -> None:
+async def test_requests_fail_while_etcd_is_gone_and_work_when_it_is_back(store: KVStore, member: Member) -> None:
     created = await create(store, "a", color="red")
     member.kill()
 
@@ -54,7 +54,7 @@ async def test_requests_fail_while_etcd_is_gone_and_work_when_it_is_back(store: 
     assert (await set_spec(store, created, color="blue")).revision > created.revision
 
 
-async def until_served(store: Store, key: str) -> StoredObject:
+async def until_served(store: KVStore, key: str) -> StoredObject:
     """The object, when etcd answers again: each request waits for that as long as its deadline allows."""
     while True:
         try:
@@ -63,7 +63,7 @@ async def until_served(store: Store, key: str) -> StoredObject:
             continue
 
 
-async def test_a_watch_goes_on_after_an_outage(store: Store, member: Member) -> None:
+async def test_a_watch_goes_on_after_an_outage(store: KVStore, member: Member) -> None:
     created = await create(store, "a", color="red")
     watcher = await Watcher.on(store, resource_version=created.revision)
     written = [(await set_spec(store, created, step=step)).revision for step in range(5)]
@@ -79,7 +79,7 @@ async def test_a_watch_goes_on_after_an_outage(store: Store, member: Member) -> 
     watcher.stop()
 
 
-async def test_no_acknowledged_write_is_lost_when_etcd_is_killed_under_load(store: Store, member: Member) -> None:
+async def test_no_acknowledged_write_is_lost_when_etcd_is_killed_under_load(store: KVStore, member: Member) -> None:
     acknowledged: set[str] = set()
     is_back = asyncio.Event()
 

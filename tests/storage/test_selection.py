@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate, compile_requirement
-from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
-READER = Reader(decode=lambda data: {}, fields=lambda obj: obj["fields"])
+READER = ObjectReader(decode=lambda data: {}, fields=lambda obj: obj["fields"])
 
 
 def stored(labels: dict[str, str] | None = None, fields: dict[str, str] | None = None) -> StoredObject:

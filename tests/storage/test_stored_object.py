@@ -9,7 +9,7 @@ import pytest
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.codec import JSON, MSGPACK, Codec
 from aio_apiserver.storage.errors import Corrupt
-from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 
 class CountingReader:
@@ -17,7 +17,7 @@ class CountingReader:
 
     def __init__(self) -> None:
         self.decoded = 0
-        self.reader = Reader(decode=self._decode, fields=fields, resource="widgets")
+        self.reader = ObjectReader(decode=self._decode, fields=fields, resource="widgets")
 
     def _decode(self, data: bytes) -> Object:
         self.decoded += 1

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.storage import transformer
 from aio_apiserver.storage.errors import Corrupt, Unavailable
-from aio_apiserver.storage.transformer import IDENTITY, Chain, Counts, Encrypting, Plain, Prefixed
+from aio_apiserver.storage.transformer import IDENTITY, Counts, Encrypting, Plain, Prefixed, PrefixTransformers
 from tests.storage.transformers.steps import at_once
 
 CONTEXT = b"/registry/secrets/default/db"
@@ -44,8 +44,8 @@ NEW = Prefixed(b"k8s:enc:aescbc:v1:new:", Encrypting(Reversing(b"new")))
 PLAIN = Prefixed(b"", IDENTITY)
 
 
-def chain(*links: Prefixed, counts: Counts | None = None) -> Chain:
-    return Chain(links, Counter() if counts is None else counts)
+def chain(*links: Prefixed, counts: Counts | None = None) -> PrefixTransformers:
+    return PrefixTransformers(links, Counter() if counts is None else counts)
 
 
 def test_identity_stores_values_as_they_are() -> None:

@@ -5,13 +5,13 @@ import asyncio
 import orjson
 import pytest
 
-from aio_apiserver.storage.errors import Expired
+from aio_apiserver.storage.errors import RevisionExpired
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
-from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.storage.watching import WatchQueue, seen_through
 
-READER = Reader(decode=orjson.loads, fields=lambda obj: {})
+READER = ObjectReader(decode=orjson.loads, fields=lambda obj: {})
 RED = SelectionPredicate(labels=(Requirement("color", Operator.IN, frozenset(["red"])),))
 ADDED, MODIFIED, DELETED = WatchEventType.ADDED, WatchEventType.MODIFIED, WatchEventType.DELETED
 
@@ -99,13 +99,13 @@ async def test_a_queue_waits_for_more() -> None:
 async def test_a_queue_raises_why_the_watch_ended_behind_the_last_event() -> None:
     queue = WatchQueue()
     queue.deliver(WatchBatch([bookmark(1)]))
-    queue.end(Expired("too old resource version"))
+    queue.end(RevisionExpired("too old resource version"))
     events = aiter(queue)
 
     first = await anext(events)
 
     assert first == bookmark(1)
-    with pytest.raises(Expired):
+    with pytest.raises(RevisionExpired):
         await anext(events)
 
 

@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
-from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 COMPONENTSTATUSES = Kind(
     group="",
@@ -37,7 +37,7 @@ def _unreadable(_data: bytes) -> Object:
     raise ValueError("a component status is never stored")
 
 
-_READER = Reader(_unreadable, lambda obj: {"metadata.name": obj["metadata"]["name"], "metadata.namespace": ""})
+_READER = ObjectReader(_unreadable, lambda obj: {"metadata.name": obj["metadata"]["name"], "metadata.namespace": ""})
 
 Condition = Mapping[str, str]
 Probe = Callable[[], Awaitable[Condition]]

@@ -1,4 +1,4 @@
-"""Plugin: KmsPlugin, the client of a KMS v2 plugin: Status, Encrypt and Decrypt over gRPC on a unix socket.
+"""Plugin: KmsClient, the client of a KMS v2 plugin: Status, Encrypt and Decrypt over gRPC on a unix socket.
 
 It knows the API and its errors, no state and no policy. Must hold: every call ends within the timeout. PluginFailed is
 the only exception for errors of the plugin.
@@ -59,7 +59,7 @@ class Encrypted(Struct, frozen=True):
     annotations: tuple[tuple[str, bytes], ...] = ()
 
 
-class Plugin:
+class KmsClient:
     """A connection to one plugin, created on the running event loop. It reconnects by itself."""
 
     def __init__(self, endpoint: str, *, timeout: float) -> None:

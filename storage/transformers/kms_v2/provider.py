@@ -13,7 +13,7 @@ from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.tasks import Tasks
 from aio_apiserver.storage.transformer import Cipher, Plain
 from aio_apiserver.storage.transformers.kms_v2 import envelope
-from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed
+from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed
 from aio_apiserver.storage.transformers.kms_v2.read_key import ReadKeys
 from aio_apiserver.storage.transformers.kms_v2.write_key import WriteKeys
 
@@ -23,7 +23,7 @@ class KmsV2:
 
     is_identity = False
 
-    def __init__(self, name: str, plugin: Plugin, clock: Clock) -> None:
+    def __init__(self, name: str, plugin: KmsClient, clock: Clock) -> None:
         self.name = name
         self._plugin = plugin
         self._read_keys = ReadKeys(name, plugin)

@@ -12,7 +12,7 @@ from typing import Any
 from aio_apiserver.storage.tasks import Tasks
 from aio_apiserver.storage.transformer import Cipher
 from aio_apiserver.storage.transformers.kms_v2 import envelope
-from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed
+from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed
 
 _REMEMBERED = 4096
 """Each start of a server and each rotation makes a data key, until old values are rewritten. With a smaller cache than
@@ -23,7 +23,7 @@ keys in use, a list would evict each key before its next use.
 class ReadKeys:
     """Ciphers by encrypted data key; the least recently used is dropped first."""
 
-    def __init__(self, name: str, plugin: Plugin) -> None:
+    def __init__(self, name: str, plugin: KmsClient) -> None:
         self._name = name
         self._plugin = plugin
         self._remembered: OrderedDict[envelope.DataKey, Cipher] = OrderedDict()

@@ -18,7 +18,7 @@ from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.transformer import Cipher
 from aio_apiserver.storage.transformers import extended_nonce
 from aio_apiserver.storage.transformers.kms_v2 import envelope
-from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed, Status
+from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed, Status
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class WriteKey(Struct, frozen=True):
 class WriteKeys:
     """Keeps one WriteKey, by asking the plugin for its status."""
 
-    def __init__(self, name: str, plugin: Plugin, clock: Clock) -> None:
+    def __init__(self, name: str, plugin: KmsClient, clock: Clock) -> None:
         self.current: WriteKey | None = None
         self._name = name
         self._plugin = plugin

@@ -5,7 +5,7 @@ import pytest
 from aio_apiserver.apiserver.wire import parameters, urls
 from aio_apiserver.registry.base.errors import BadRequest, Invalid
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.storage.interface import Match, Preconditions
+from aio_apiserver.storage.interface import Preconditions, ResourceVersionMatch
 
 MAPS = Kind(group="", plural="configmaps", kind="ConfigMap")
 
@@ -29,7 +29,7 @@ def test_what_only_the_path_calls_a_watch_has_the_options_of_a_list() -> None:
 
 
 def test_a_list_that_is_called_a_watch_is_still_a_list() -> None:
-    assert selection("watch=1").list_options().match is Match.UNSET
+    assert selection("watch=1").list_options().match is ResourceVersionMatch.UNSET
 
 
 def test_storage_judges_a_continue_token_before_the_version() -> None:

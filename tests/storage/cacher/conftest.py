@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse
@@ -15,13 +15,13 @@ from tests.storage.stores import store_on
 
 
 @pytest.fixture
-def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> Store:
+def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> KVStore:
     """The store by itself: another server, as far as the cacher is concerned."""
     return store_on(memory_kv, clock=manual_clock)
 
 
 @pytest.fixture
-def origin(store: Store) -> Troubled:
+def origin(store: KVStore) -> Troubled:
     return Troubled(store)
 
 

@@ -12,8 +12,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aio_apiserver.storage.errors import Expired, KeyExists, KeyNotFound
-from aio_apiserver.storage.interface import ListOptions, Match, Storage, TryUpdate, Update, WatchEvent, WatchEventType
+from aio_apiserver.storage.errors import KeyExists, KeyNotFound, RevisionExpired
+from aio_apiserver.storage.interface import (
+    ListOptions,
+    ResourceVersionMatch,
+    Storage,
+    TryUpdate,
+    Update,
+    WatchEvent,
+    WatchEventType,
+)
 from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.storage.steps import Watcher, labelled, setting, widget, with_field
@@ -188,7 +196,7 @@ class Client:
                 resource_version=self._revision,
                 allow_bookmarks=True,
             )
-        except Expired:
+        except RevisionExpired:
             return False
         return await self._follow(reader)
 
@@ -201,7 +209,9 @@ class Client:
             "any": ListOptions(predicate=self._predicate, resource_version=0),
             "paged": ListOptions(predicate=self._predicate, limit=self._chance.randint(1, 5)),
             "not older": ListOptions(
-                predicate=self._predicate, resource_version=max(self._revision, 1), match=Match.NOT_OLDER_THAN
+                predicate=self._predicate,
+                resource_version=max(self._revision, 1),
+                match=ResourceVersionMatch.NOT_OLDER_THAN,
             ),
         }[kind]
         page = await self._storage.get_list(self._key, options)

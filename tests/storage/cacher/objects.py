@@ -6,7 +6,7 @@ from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.store.records import reader_of
-from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 from tests.storage.steps import WIDGETS, widget
 
 
@@ -21,7 +21,7 @@ class Decodings:
             self.count += 1
             return own.decode(data)
 
-        self.reader = Reader(decode=decode, fields=own.fields)
+        self.reader = ObjectReader(decode=decode, fields=own.fields)
 
 
 def stored(
@@ -29,7 +29,7 @@ def stored(
     revision: int,
     *,
     labels: dict[str, str] | None = None,
-    reader: Reader | None = None,
+    reader: ObjectReader | None = None,
     **spec: Any,
 ) -> StoredObject:
     """An object that nobody has decoded yet."""

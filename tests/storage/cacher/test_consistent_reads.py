@@ -8,9 +8,9 @@ from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.freshness import PATIENCE_SECONDS
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound, Unavailable
-from aio_apiserver.storage.interface import ListOptions, Match
+from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
@@ -236,7 +236,7 @@ async def test_without_reliable_progress_a_cache_that_is_in_step_answers_lists(
     assert origin.requests["list"] == before
 
 
-async def test_any_version_is_whatever_is_there(cacher: Cacher, store: Store, origin: Troubled) -> None:
+async def test_any_version_is_whatever_is_there(cacher: Cacher, store: KVStore, origin: Troubled) -> None:
     created = await create(cacher, "a", color="red")
     await cacher.get_list("", ListOptions())
     origin.hold_events()
@@ -280,7 +280,7 @@ async def test_no_read_is_older_than_what_this_server_has_written(cacher: Cacher
 
 
 async def test_no_read_is_older_than_what_was_read_from_the_store(
-    cacher: Cacher, store: Store, origin: Troubled, elapse: Elapse
+    cacher: Cacher, store: KVStore, origin: Troubled, elapse: Elapse
 ) -> None:
     origin.has_reliable_progress = False
     created = await create(cacher, "a", color="red")
@@ -302,7 +302,7 @@ async def test_a_version_that_has_been_reached_is_not_asked_for(cacher: Cacher, 
 
     found = await cacher.get("default/a", resource_version=created.revision)
     listed = await cacher.get_list(
-        "", ListOptions(resource_version=created.revision, match=Match.NOT_OLDER_THAN, limit=1)
+        "", ListOptions(resource_version=created.revision, match=ResourceVersionMatch.NOT_OLDER_THAN, limit=1)
     )
 
     assert found.json == created.json
@@ -346,7 +346,7 @@ async def test_lists_of_the_past_come_from_the_store(cacher: Cacher, origin: Tro
     page = await cacher.get_list("", ListOptions(limit=1))
     before = origin.requests["list"]
 
-    exact = await cacher.get_list("", ListOptions(resource_version=first.revision, match=Match.EXACT))
+    exact = await cacher.get_list("", ListOptions(resource_version=first.revision, match=ResourceVersionMatch.EXACT))
     legacy = await cacher.get_list("", ListOptions(resource_version=first.revision, limit=5))
     rest = await cacher.get_list("", ListOptions(continue_token=page.continue_token, limit=1))
 

@@ -10,7 +10,7 @@ from aio_apiserver.storage.cacher.feeding import GRACE_SECONDS, LONGEST_PAUSE
 from aio_apiserver.storage.cacher.pacing import MAX_STEPS
 from aio_apiserver.storage.cacher.time_budget import MAXIMUM
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, SMALLEST
-from aio_apiserver.storage.errors import Corrupt, Expired
+from aio_apiserver.storage.errors import Corrupt, RevisionExpired
 from aio_apiserver.storage.interface import WatchEventType, WatchOptions
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import broken, put, stored
@@ -159,7 +159,7 @@ async def test_a_slow_sink_that_falls_out_of_the_window_has_expired(parts: Parts
     await pass_time(parts, 1)
 
     (reason,) = slow.ends
-    assert isinstance(reason, Expired)
+    assert isinstance(reason, RevisionExpired)
     assert str(reason).startswith("too old resource version: 12 (")
 
 
@@ -218,7 +218,7 @@ async def test_a_portion_ends_between_two_revisions(parts: Parts) -> None:
 async def test_a_watch_of_the_past_is_refused(parts: Parts) -> None:
     sink = Sink()
 
-    with pytest.raises(Expired, match=r"^too old resource version: 9 \(10\)$"):
+    with pytest.raises(RevisionExpired, match=r"^too old resource version: 9 \(10\)$"):
         parts.watch(sink, revision=9)
     assert parts.fanout.statistics()["watchers"] == 0
     assert sink.ends == []

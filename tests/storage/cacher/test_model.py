@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import Compacted, Expired, KeyExists, KeyNotFound, Unavailable
+from aio_apiserver.storage.errors import Compacted, KeyExists, KeyNotFound, RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions, Storage, TryUpdate, Update
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
@@ -124,7 +124,7 @@ class Run:
     """One program, under way."""
 
     kv: MemoryKV
-    store: Store
+    store: KVStore
     origin: Troubled
     cacher: Cacher
     clock: ManualClock
@@ -178,7 +178,7 @@ class Run:
         )
         try:
             watcher = await self.patiently(starting)
-        except Expired:
+        except RevisionExpired:
             assert step.back is not None
             return
         start = None if step.send_initial_events or not version else version
@@ -197,7 +197,7 @@ class Run:
                 page = await self.cacher.get_list(step.scope, more)
                 items += page.items
                 assert page.revision == revision
-        except Expired:
+        except RevisionExpired:
             assert self.has_compacted
             return
         await self.turns(10)

@@ -10,7 +10,7 @@ from aio_apiserver.storage.cacher.pacing import MAX_STEPS
 from aio_apiserver.storage.cacher.pages import STRIDE, page_of
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Corrupt
-from aio_apiserver.storage.interface import ListOptions, ListResult, Match
+from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.objects import Decodings, broken, stored
 from tests.storage.steps import labelled
@@ -80,7 +80,7 @@ async def test_a_token_is_left_when_more_might_be_selected() -> None:
 
 
 async def test_version_zero_has_no_limit() -> None:
-    for match in (Match.UNSET, Match.NOT_OLDER_THAN):
+    for match in (ResourceVersionMatch.UNSET, ResourceVersionMatch.NOT_OLDER_THAN):
         result = await page(webs(of=5), ListOptions(limit=2, resource_version=0, match=match))
 
         assert len(result.items) == 5

@@ -7,10 +7,10 @@ import pytest
 from aio_apiserver.storage.cacher.cacher import READY_SECONDS, Cacher
 from aio_apiserver.storage.cacher.reflector import LONGEST_PAUSE, PAGE
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import Closed, Corrupt, Expired, Initializing, Unavailable
+from aio_apiserver.storage.errors import Closed, Corrupt, Initializing, RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, keys, set_spec, while_time_goes_by
 
@@ -109,7 +109,7 @@ async def test_a_list_that_expires_under_its_reader_is_made_again(
     cacher: Cacher, origin: Troubled, elapse: Elapse
 ) -> None:
     await create(cacher, "a")
-    origin.failing_lists = [Expired("compacted between two pages")]
+    origin.failing_lists = [RevisionExpired("compacted between two pages")]
 
     await while_time_goes_by(cacher.wait_until_ready(), elapse)
 
@@ -117,7 +117,7 @@ async def test_a_list_that_expires_under_its_reader_is_made_again(
 
 
 async def test_a_broken_watch_is_resumed_and_no_watcher_notices(
-    cacher: Cacher, store: Store, origin: Troubled, manual_clock: ManualClock
+    cacher: Cacher, store: KVStore, origin: Troubled, manual_clock: ManualClock
 ) -> None:
     first = await create(cacher, "a")
     await cacher.wait_until_ready()
@@ -152,7 +152,7 @@ async def test_events_that_were_on_the_way_come_once(
     assert [event.revision for event in await watcher.take(2)] == [second.revision, third.revision]
 
 
-async def lose_history(cacher: Cacher, store: Store, origin: Troubled, kv: MemoryKV) -> int:
+async def lose_history(cacher: Cacher, store: KVStore, origin: Troubled, kv: MemoryKV) -> int:
     """Break the cache's watch, write, and compact what it would resume from. Returns the newest revision."""
     await origin.break_watches(Unavailable("connection lost"))
     await create(store, "b")
@@ -162,7 +162,7 @@ async def lose_history(cacher: Cacher, store: Store, origin: Troubled, kv: Memor
 
 
 async def test_lost_history_is_listed_again_and_ends_the_watches(
-    cacher: Cacher, store: Store, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
+    cacher: Cacher, store: KVStore, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
 ) -> None:
     first = await create(cacher, "a")
     await cacher.wait_until_ready()
@@ -174,13 +174,13 @@ async def test_lost_history_is_listed_again_and_ends_the_watches(
     assert await watcher.ended() is None
     assert watcher.events == []
     assert await keys(cacher) == ["default/a", "default/b", "default/c"]
-    with pytest.raises(Expired, match=rf"^too old resource version: {first.revision} \({newest}\)$"):
+    with pytest.raises(RevisionExpired, match=rf"^too old resource version: {first.revision} \({newest}\)$"):
         await Watcher.on(cacher, resource_version=first.revision)
     assert cacher.statistics()["reflector"]["relists"] == 1
 
 
 async def test_what_was_deleted_while_history_was_lost_is_gone(
-    cacher: Cacher, store: Store, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
+    cacher: Cacher, store: KVStore, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
 ) -> None:
     await create(cacher, "a")
     await cacher.wait_until_ready()
@@ -194,7 +194,7 @@ async def test_what_was_deleted_while_history_was_lost_is_gone(
 
 
 async def test_the_cache_shows_what_it_has_while_it_lists_again(
-    cacher: Cacher, store: Store, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
+    cacher: Cacher, store: KVStore, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
 ) -> None:
     await create(cacher, "a")
     await cacher.wait_until_ready()
@@ -213,7 +213,7 @@ async def test_the_cache_shows_what_it_has_while_it_lists_again(
 
 
 async def test_a_list_that_is_older_than_what_was_shown_is_not_taken(
-    cacher: Cacher, store: Store, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
+    cacher: Cacher, store: KVStore, origin: Troubled, memory_kv: MemoryKV, manual_clock: ManualClock
 ) -> None:
     first = await create(cacher, "a", color="red")
     old_list = await store.get_list("", ListOptions())
@@ -327,7 +327,7 @@ async def test_a_watch_that_is_overtaken_is_followed_by_a_list_at_once(cacher: C
     await cacher.wait_until_ready()
     following = await Watcher.on(cacher, send_initial_events=True, skips_gaps=True)
 
-    await origin.break_watches(Expired("too old"))
+    await origin.break_watches(RevisionExpired("too old"))
     await some_turns()
     newest = await create(cacher, "b")
 

@@ -7,10 +7,10 @@ import pytest
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.pacing import MAX_STEPS
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import Expired, Unavailable
+from aio_apiserver.storage.errors import RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, labelled, set_spec, shapes, with_field
 
@@ -39,7 +39,9 @@ async def test_a_watch_without_a_version_begins_with_the_newest_state(cacher: Ca
     assert (event.type, event.object.json) == (ADDED, updated.json)
 
 
-async def test_a_watch_of_any_version_begins_with_what_is_there(cacher: Cacher, store: Store, origin: Troubled) -> None:
+async def test_a_watch_of_any_version_begins_with_what_is_there(
+    cacher: Cacher, store: KVStore, origin: Troubled
+) -> None:
     created = await create(cacher, "a", color="red")
     await cacher.get_list("", ListOptions())
     origin.hold_events()
@@ -54,7 +56,7 @@ async def test_a_watch_of_any_version_begins_with_what_is_there(cacher: Cacher, 
 
 
 async def test_the_state_of_a_cache_that_has_lost_the_store_is_the_stores(
-    cacher: Cacher, store: Store, origin: Troubled, manual_clock: ManualClock
+    cacher: Cacher, store: KVStore, origin: Troubled, manual_clock: ManualClock
 ) -> None:
     await create(cacher, "a")
     await cacher.wait_until_ready()
@@ -173,7 +175,7 @@ async def test_a_watch_from_before_the_cache_was_filled_has_expired(cacher: Cach
     first = await create(cacher, "a")
     second = await create(cacher, "b")
 
-    with pytest.raises(Expired, match=rf"^too old resource version: {first.revision} \({second.revision}\)$"):
+    with pytest.raises(RevisionExpired, match=rf"^too old resource version: {first.revision} \({second.revision}\)$"):
         await Watcher.on(cacher, resource_version=first.revision)
     assert cacher.statistics()["watches"]["watchers"] == 0
 

@@ -3,7 +3,7 @@
 import pytest
 
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, LARGEST, SMALLEST, Window
-from aio_apiserver.storage.errors import Expired
+from aio_apiserver.storage.errors import RevisionExpired
 from tests.storage.cacher.objects import change
 
 
@@ -37,7 +37,7 @@ def test_changes_behind_a_revision_come_in_order() -> None:
 def test_what_lies_before_the_list_has_expired() -> None:
     window = window_of(8, floor=7)
 
-    with pytest.raises(Expired, match=r"^too old resource version: 6 \(7\)$"):
+    with pytest.raises(RevisionExpired, match=r"^too old resource version: 6 \(7\)$"):
         window.behind(6)
 
 
@@ -45,7 +45,7 @@ def test_an_empty_window_serves_from_its_floor_on() -> None:
     window = window_of(floor=7)
 
     assert revisions_behind(window, 7) == []
-    with pytest.raises(Expired):
+    with pytest.raises(RevisionExpired):
         window.behind(6)
 
 
@@ -55,7 +55,7 @@ def test_a_restart_forgets_everything() -> None:
     window.restart(20)
 
     assert revisions_behind(window, 20) == []
-    with pytest.raises(Expired, match=r"^too old resource version: 9 \(20\)$"):
+    with pytest.raises(RevisionExpired, match=r"^too old resource version: 9 \(20\)$"):
         window.behind(9)
 
 
@@ -71,7 +71,7 @@ def test_a_window_of_old_changes_lets_go_of_the_oldest() -> None:
 
     assert size(window) == {"length": SMALLEST, "capacity": SMALLEST, "floor": 2}
     assert revisions_behind(window, 2)[0] == 3
-    with pytest.raises(Expired, match=r"^too old resource version: 1 \(2\)$"):
+    with pytest.raises(RevisionExpired, match=r"^too old resource version: 1 \(2\)$"):
         window.behind(1)
 
 
@@ -83,7 +83,7 @@ def test_of_changes_of_one_revision_none_can_be_missed() -> None:
     for revision in range(3, SMALLEST + 2):
         window.append(change(revision, at=1000.0 + revision))
 
-    with pytest.raises(Expired):
+    with pytest.raises(RevisionExpired):
         window.behind(1)
     assert revisions_behind(window, 2) == list(range(3, SMALLEST + 2))
 

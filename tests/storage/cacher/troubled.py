@@ -24,7 +24,7 @@ from aio_apiserver.storage.interface import (
     accept,
 )
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
@@ -59,7 +59,7 @@ class Door:
 class Troubled:
     """The origin. `failure`: what every request meets; `failing_lists`: what the next lists meet, one each."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: KVStore) -> None:
         self.store = store
         self.requests: Counter[str] = Counter()
         self.failure: StorageError | None = None

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.storage.encryption import config
 from aio_apiserver.storage.encryption import rules as encryption_rules
-from aio_apiserver.storage.encryption.config import GroupResource, InvalidEncryptionConfig
+from aio_apiserver.storage.encryption.config import InvalidEncryptionConfig, ResourcePattern
 from tests.storage.encryption.encryption_files import IDENTITY, configuration, keyed, kms, rule, secret
 
 HEAD = b"apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n"
@@ -266,14 +266,14 @@ def test_no_representation_shows_a_secret() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("secrets", GroupResource("", "secrets")),
-        ("deployments.apps", GroupResource("apps", "deployments")),
-        ("roles.rbac.authorization.k8s.io", GroupResource("rbac.authorization.k8s.io", "roles")),
-        ("*.", GroupResource("", "*")),
-        ("*.apps", GroupResource("apps", "*")),
-        ("*.*", GroupResource("*", "*")),
+        ("secrets", ResourcePattern("", "secrets")),
+        ("deployments.apps", ResourcePattern("apps", "deployments")),
+        ("roles.rbac.authorization.k8s.io", ResourcePattern("rbac.authorization.k8s.io", "roles")),
+        ("*.", ResourcePattern("", "*")),
+        ("*.apps", ResourcePattern("apps", "*")),
+        ("*.*", ResourcePattern("*", "*")),
     ],
 )
-def test_a_resource_is_shown_as_it_is_written(text: str, expected: GroupResource) -> None:
-    assert GroupResource.parse(text) == expected
+def test_a_resource_is_shown_as_it_is_written(text: str, expected: ResourcePattern) -> None:
+    assert ResourcePattern.parse(text) == expected
     assert str(expected) == text

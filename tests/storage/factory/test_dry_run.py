@@ -11,7 +11,7 @@ from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.transformer import IDENTITY
 from tests.storage.steps import WIDGETS, Watcher, create, setting, widget
@@ -29,9 +29,9 @@ async def kv() -> AsyncIterator[MemoryKV]:
 
 
 @pytest.fixture
-async def store(kv: MemoryKV) -> AsyncIterator[Store]:
+async def store(kv: MemoryKV) -> AsyncIterator[KVStore]:
     clock = ManualClock()
-    store = Store(
+    store = KVStore(
         kv,
         WIDGETS,
         prefix="/registry/widgets/",
@@ -45,7 +45,7 @@ async def store(kv: MemoryKV) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-def storage(store: Store) -> DryRunnableStorage:
+def storage(store: KVStore) -> DryRunnableStorage:
     return DryRunnableStorage(store)
 
 
@@ -60,7 +60,7 @@ async def test_a_creation_shows_the_object_without_a_resource_version(
     assert await kv.current_revision() == 1
 
 
-async def test_a_creation_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: Store) -> None:
+async def test_a_creation_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: KVStore) -> None:
     await create(store, "a")
 
     with pytest.raises(KeyExists):
@@ -69,7 +69,9 @@ async def test_a_creation_refuses_what_a_real_one_refuses(storage: DryRunnableSt
         await storage.create("default/b", widget("b", color=b"bytes"), dry_run=True)
 
 
-async def test_a_creation_shows_the_resource_version_that_a_copy_has(storage: DryRunnableStorage, store: Store) -> None:
+async def test_a_creation_shows_the_resource_version_that_a_copy_has(
+    storage: DryRunnableStorage, store: KVStore
+) -> None:
     created = await create(store, "a")
 
     shown = await storage.create("default/b", created.decode(), dry_run=True)
@@ -78,7 +80,7 @@ async def test_a_creation_shows_the_resource_version_that_a_copy_has(storage: Dr
 
 
 async def test_an_update_shows_the_result_under_the_present_revision(
-    storage: DryRunnableStorage, store: Store, kv: MemoryKV
+    storage: DryRunnableStorage, store: KVStore, kv: MemoryKV
 ) -> None:
     created = await create(store, "a", color="red")
 
@@ -102,7 +104,7 @@ async def test_an_update_may_show_a_creation(storage: DryRunnableStorage, kv: Me
     assert await kv.current_revision() == 1
 
 
-async def test_an_update_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: Store) -> None:
+async def test_an_update_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: KVStore) -> None:
     await create(store, "a")
 
     async def refuse(_current: StoredObject | None) -> Update:
@@ -121,7 +123,7 @@ async def test_an_update_refuses_what_a_real_one_refuses(storage: DryRunnableSto
         await storage.guaranteed_update("default/a", setting(color=b"bytes"), dry_run=True)
 
 
-async def test_a_deletion_shows_the_object_and_leaves_it(storage: DryRunnableStorage, store: Store) -> None:
+async def test_a_deletion_shows_the_object_and_leaves_it(storage: DryRunnableStorage, store: KVStore) -> None:
     created = await create(store, "a")
 
     shown = await storage.delete("default/a", dry_run=True)
@@ -130,7 +132,7 @@ async def test_a_deletion_shows_the_object_and_leaves_it(storage: DryRunnableSto
     assert (await store.get("default/a")).json == created.json
 
 
-async def test_a_deletion_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: Store) -> None:
+async def test_a_deletion_refuses_what_a_real_one_refuses(storage: DryRunnableStorage, store: KVStore) -> None:
     await create(store, "a")
 
     async def refuse(_current: StoredObject) -> None:

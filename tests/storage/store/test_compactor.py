@@ -8,7 +8,7 @@ import pytest
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.compactor import KEY, Compactor
+from aio_apiserver.storage.store.compactor import KEY, HistoryCompactor
 from tests.storage.kv import steps
 
 
@@ -42,13 +42,13 @@ async def elapse(clock: ManualClock, seconds: float) -> None:
 async def test_the_first_turn_compacts_nothing(kv: MemoryKV, clock: ManualClock) -> None:
     record = await steps.create(kv, b"a")
 
-    await Compactor(kv, clock=clock).compact()
+    await HistoryCompactor(kv, clock=clock).compact()
 
     assert await is_kept(kv, record.mod_revision)
 
 
 async def test_each_turn_compacts_to_where_the_last_one_was(kv: MemoryKV, clock: ManualClock) -> None:
-    compactor = Compactor(kv, clock=clock)
+    compactor = HistoryCompactor(kv, clock=clock)
     first = await steps.create(kv, b"a")
     await compactor.compact()
     second = await steps.update(kv, first)
@@ -65,7 +65,7 @@ async def test_each_turn_compacts_to_where_the_last_one_was(kv: MemoryKV, clock:
 
 
 async def test_the_key_tells_other_servers_the_compacted_revision(kv: MemoryKV, clock: ManualClock) -> None:
-    compactor = Compactor(kv, clock=clock)
+    compactor = HistoryCompactor(kv, clock=clock)
     for _ in range(3):
         await compactor.compact()
 
@@ -76,7 +76,7 @@ async def test_the_key_tells_other_servers_the_compacted_revision(kv: MemoryKV, 
 
 
 async def test_of_two_servers_one_compacts_in_an_interval(kv: MemoryKV, clock: ManualClock) -> None:
-    one, other = Compactor(kv, clock=clock), Compactor(kv, clock=clock)
+    one, other = HistoryCompactor(kv, clock=clock), HistoryCompactor(kv, clock=clock)
     for _ in range(4):
         await one.compact()
         await other.compact()
@@ -86,7 +86,7 @@ async def test_of_two_servers_one_compacts_in_an_interval(kv: MemoryKV, clock: M
 
 
 async def test_another_server_takes_over(kv: MemoryKV, clock: ManualClock) -> None:
-    gone, other = Compactor(kv, clock=clock), Compactor(kv, clock=clock)
+    gone, other = HistoryCompactor(kv, clock=clock), HistoryCompactor(kv, clock=clock)
     for compactor in (gone, other, gone, other):
         await compactor.compact()
     record = await steps.create(kv, b"a")
@@ -99,7 +99,7 @@ async def test_another_server_takes_over(kv: MemoryKV, clock: ManualClock) -> No
 
 
 async def test_a_compaction_by_somebody_else_is_no_failure(kv: MemoryKV, clock: ManualClock) -> None:
-    compactor = Compactor(kv, clock=clock)
+    compactor = HistoryCompactor(kv, clock=clock)
     await compactor.compact()
     record = await steps.create(kv, b"a")
     await kv.compact(record.mod_revision)
@@ -110,7 +110,7 @@ async def test_a_compaction_by_somebody_else_is_no_failure(kv: MemoryKV, clock: 
 
 
 async def test_it_runs_every_interval(kv: MemoryKV, clock: ManualClock) -> None:
-    compactor = Compactor(kv, clock=clock, interval=300)
+    compactor = HistoryCompactor(kv, clock=clock, interval=300)
     compactor.start()
     await elapse(clock, 0)
     for _ in range(3):
@@ -121,7 +121,7 @@ async def test_it_runs_every_interval(kv: MemoryKV, clock: ManualClock) -> None:
 
 
 async def test_an_interval_of_zero_never_compacts(kv: MemoryKV, clock: ManualClock) -> None:
-    compactor = Compactor(kv, clock=clock, interval=0)
+    compactor = HistoryCompactor(kv, clock=clock, interval=0)
     compactor.start()
     await elapse(clock, 10_000)
 
@@ -130,7 +130,7 @@ async def test_an_interval_of_zero_never_compacts(kv: MemoryKV, clock: ManualClo
 
 
 async def test_it_goes_on_after_a_failure(kv: MemoryKV, clock: ManualClock) -> None:
-    compactor = Compactor(kv, clock=clock, interval=300)
+    compactor = HistoryCompactor(kv, clock=clock, interval=300)
     compactor.start()
     await elapse(clock, 0)
     await kv.close()

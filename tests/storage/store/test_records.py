@@ -14,7 +14,7 @@ from aio_apiserver.storage.interface import ListOptions, Resource, WatchOptions
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import Records
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.transformer import IDENTITY
 from tests.storage.kv import steps as kv_steps
@@ -23,19 +23,19 @@ from tests.storage.stores import raw_key, store_on
 
 
 @pytest.fixture
-async def store(memory_kv: MemoryKV) -> AsyncIterator[Store]:
+async def store(memory_kv: MemoryKV) -> AsyncIterator[KVStore]:
     store = store_on(memory_kv)
     yield store
     await store.close()
 
 
-async def test_objects_are_kept_below_the_prefix(store: Store, memory_kv: MemoryKV) -> None:
+async def test_objects_are_kept_below_the_prefix(store: KVStore, memory_kv: MemoryKV) -> None:
     await create(store, "a", namespace="b")
 
     assert await kv_steps.keys_of(memory_kv, b"/") == [b"/registry/example.com/widgets/b/a"]
 
 
-async def test_stored_values_have_no_resource_version(store: Store, memory_kv: MemoryKV) -> None:
+async def test_stored_values_have_no_resource_version(store: KVStore, memory_kv: MemoryKV) -> None:
     await create(store, "a")
     await store.guaranteed_update("default/a", setting(color="red"))
 
@@ -45,7 +45,7 @@ async def test_stored_values_have_no_resource_version(store: Store, memory_kv: M
     assert codecs.decode(record.value)["metadata"]["resourceVersion"] == ""
 
 
-async def test_what_kube_apiserver_stored_as_json_is_read(store: Store, memory_kv: MemoryKV) -> None:
+async def test_what_kube_apiserver_stored_as_json_is_read(store: KVStore, memory_kv: MemoryKV) -> None:
     obj = widget("a", color="red")
     record = await kv_steps.create(memory_kv, raw_key("default/a"), orjson.dumps(obj) + b"\n")
 
@@ -55,7 +55,7 @@ async def test_what_kube_apiserver_stored_as_json_is_read(store: Store, memory_k
     assert stored.decode()["metadata"]["resourceVersion"] == str(record.mod_revision)
 
 
-async def test_neighbours_of_the_prefix_are_never_seen(store: Store, memory_kv: MemoryKV) -> None:
+async def test_neighbours_of_the_prefix_are_never_seen(store: KVStore, memory_kv: MemoryKV) -> None:
     for key in (
         b"/registry/example.com/widgets",
         b"/registry/example.com/widgets0",
@@ -74,7 +74,7 @@ async def test_neighbours_of_the_prefix_are_never_seen(store: Store, memory_kv: 
 
 
 @pytest.mark.parametrize("key", ["", "/", "a/", "/a", "a//b", ".", "..", "../a", "a/..", "a/./b", "\ud800"])
-async def test_what_cannot_be_a_key_is_refused(store: Store, key: str) -> None:
+async def test_what_cannot_be_a_key_is_refused(store: KVStore, key: str) -> None:
     for work in (
         store.get(key),
         store.create(key, widget("a")),
@@ -88,7 +88,7 @@ async def test_what_cannot_be_a_key_is_refused(store: Store, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["default", "/", "../", "a//"])
-async def test_a_list_is_of_everything_or_of_a_namespace(store: Store, key: str) -> None:
+async def test_a_list_is_of_everything_or_of_a_namespace(store: KVStore, key: str) -> None:
     with pytest.raises(InvalidOptions):
         await store.get_list(key, ListOptions())
     with pytest.raises(InvalidOptions):
@@ -130,8 +130,8 @@ async def test_stored_values_carry_a_type_that_objects_go_without(memory_kv: Mem
     assert list(found.decode()) == ["metadata", "spec"]
 
 
-def store_of(kv: MemoryKV, resource: Resource) -> Store:
-    return Store(
+def store_of(kv: MemoryKV, resource: Resource) -> KVStore:
+    return KVStore(
         kv,
         resource,
         prefix=f"/registry/{resource.group}/{resource.resource}/",
@@ -141,7 +141,7 @@ def store_of(kv: MemoryKV, resource: Resource) -> Store:
     )
 
 
-async def test_a_large_object_that_was_written_here_is_not_decoded_when_a_watch_brings_it(store: Store) -> None:
+async def test_a_large_object_that_was_written_here_is_not_decoded_when_a_watch_brings_it(store: KVStore) -> None:
     watcher = await Watcher.on(store)
 
     large = await create(store, "a", color="x" * 70_000)

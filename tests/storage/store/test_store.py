@@ -1,4 +1,4 @@
-"""Store on every engine: the storage contract."""
+"""KVStore on every engine: the storage contract."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -12,7 +12,7 @@ from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.kv.sqlite import SqliteKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from tests.storage.contract import OriginContract
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import Elapse
@@ -43,7 +43,7 @@ class TestStoreInMemory(OriginContract):
         return memory_kv
 
     @pytest.fixture
-    async def storage(self, kv: KV, manual_clock: ManualClock, codec: Codec) -> AsyncIterator[Store]:
+    async def storage(self, kv: KV, manual_clock: ManualClock, codec: Codec) -> AsyncIterator[KVStore]:
         store = store_on(kv, clock=manual_clock, codec=codec)
         yield store
         await store.close()
@@ -64,7 +64,7 @@ class TestStoreOnSqlite(OriginContract):
         await kv.close()
 
     @pytest.fixture
-    async def storage(self, kv: KV, manual_clock: ManualClock) -> AsyncIterator[Store]:
+    async def storage(self, kv: KV, manual_clock: ManualClock) -> AsyncIterator[KVStore]:
         store = store_on(kv, clock=manual_clock)
         yield store
         await store.close()
@@ -91,7 +91,7 @@ class TestStoreOnEtcd(OriginContract):
         return elapse
 
     @pytest.fixture
-    async def storage(self, kv: KV, clock: ManualClock) -> AsyncIterator[Store]:
+    async def storage(self, kv: KV, clock: ManualClock) -> AsyncIterator[KVStore]:
         store = store_on(kv, clock=clock, prefix=f"/registry/{os.urandom(8).hex()}/")
         yield store
         await store.close()

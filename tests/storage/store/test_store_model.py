@@ -1,4 +1,4 @@
-"""The Store against a simple model: whatever is written, lists and watches show each revision as it was."""
+"""KVStore against a simple model: whatever is written, lists and watches show each revision as it was."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound
-from aio_apiserver.storage.interface import ListOptions, Match, Update, WatchEvent, WatchEventType
+from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch, Update, WatchEvent, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.steps import Watcher, labelled, setting, widget, with_field
 from tests.storage.stores import store_on
@@ -75,7 +75,7 @@ def selects(predicate: SelectionPredicate, key: str, app: str, color: str) -> bo
     }[predicate]
 
 
-async def write(store: Store, model: Model, step: Step) -> None:
+async def write(store: KVStore, model: Model, step: Step) -> None:
     """Do it in both; what the store refuses, the model knows why."""
     known = model.states[model.revision].get(step.key)
     namespace, name = step.key.split("/")
@@ -94,7 +94,7 @@ async def write(store: Store, model: Model, step: Step) -> None:
         assert known is None
 
 
-async def change(store: Store, model: Model, step: Step) -> None:
+async def change(store: KVStore, model: Model, step: Step) -> None:
     if step.verb == "recolor":
         stored = await store.guaranteed_update(step.key, setting(color=step.color))
     else:
@@ -128,7 +128,7 @@ def replay(view: View, events: Sequence[WatchEvent]) -> View:
     return view
 
 
-async def until_told(store: Store, watcher: Watcher, revision: int) -> list[WatchEvent]:
+async def until_told(store: KVStore, watcher: Watcher, revision: int) -> list[WatchEvent]:
     """All events up to the bookmark that says that there are no more."""
     while not watcher.events or watcher.events[-1].revision < revision:
         await store.request_progress()
@@ -137,7 +137,7 @@ async def until_told(store: Store, watcher: Watcher, revision: int) -> list[Watc
     return watcher.events
 
 
-async def check_watches(store: Store, model: Model) -> None:
+async def check_watches(store: KVStore, model: Model) -> None:
     for start in model.states:
         for scope in SCOPES:
             for predicate in PREDICATES:
@@ -149,11 +149,13 @@ async def check_watches(store: Store, model: Model) -> None:
                 assert dict(sorted(seen.items())) == model.view(model.revision, scope, predicate)
 
 
-async def check_lists(store: Store, model: Model, limit: int) -> None:
+async def check_lists(store: KVStore, model: Model, limit: int) -> None:
     for revision in list(model.states)[1:]:
         for scope in SCOPES:
             for predicate in PREDICATES:
-                options = ListOptions(resource_version=revision, match=Match.EXACT, predicate=predicate, limit=limit)
+                options = ListOptions(
+                    resource_version=revision, match=ResourceVersionMatch.EXACT, predicate=predicate, limit=limit
+                )
                 found: View = {}
                 while True:
                     page = await store.get_list(scope, options)

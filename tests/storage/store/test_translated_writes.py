@@ -13,7 +13,7 @@ from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.transformer import IDENTITY
 from tests.storage.steps import WIDGETS, setting, widget
@@ -45,10 +45,10 @@ def asked() -> Shouting:
 
 
 @pytest.fixture
-async def store(asked: Shouting) -> AsyncIterator[Store]:
+async def store(asked: Shouting) -> AsyncIterator[KVStore]:
     clock = ManualClock()
     kv = MemoryKV(clock=clock)
-    store = Store(
+    store = KVStore(
         kv,
         replace(WIDGETS, translation=asked),
         prefix="/registry/widgets/",
@@ -62,20 +62,20 @@ async def store(asked: Shouting) -> AsyncIterator[Store]:
     await kv.close()
 
 
-async def created(store: Store, asked: Shouting, color: str = "red") -> Any:
+async def created(store: KVStore, asked: Shouting, color: str = "red") -> Any:
     stored = await store.create("default/a", widget("a", color=color))
     asked.asked.clear()
     return stored
 
 
-async def test_a_creation_reads_back_what_it_has_written(store: Store, asked: Shouting) -> None:
+async def test_a_creation_reads_back_what_it_has_written(store: KVStore, asked: Shouting) -> None:
     stored = await store.create("default/a", widget("a", color="red"))
 
     assert asked.taken() == ["write red", "read RED"]
     assert stored.decode()["spec"] == {"color": "red"}
 
 
-async def test_a_creation_over_what_exists_has_written_before_it_hears_of_it(store: Store, asked: Shouting) -> None:
+async def test_a_creation_over_what_exists_has_written_before_it_hears_of_it(store: KVStore, asked: Shouting) -> None:
     await created(store, asked)
 
     with pytest.raises(KeyExists):
@@ -84,7 +84,7 @@ async def test_a_creation_over_what_exists_has_written_before_it_hears_of_it(sto
     assert asked.taken() == ["write blue"]
 
 
-async def test_an_update_reads_writes_and_reads_back(store: Store, asked: Shouting) -> None:
+async def test_an_update_reads_writes_and_reads_back(store: KVStore, asked: Shouting) -> None:
     await created(store, asked)
 
     stored = await store.guaranteed_update("default/a", setting(color="blue"))
@@ -94,7 +94,7 @@ async def test_an_update_reads_writes_and_reads_back(store: Store, asked: Shouti
 
 
 async def test_an_update_from_a_suggestion_has_it_translated_before_anything_else(
-    store: Store, asked: Shouting
+    store: KVStore, asked: Shouting
 ) -> None:
     present = await created(store, asked)
 
@@ -103,7 +103,7 @@ async def test_an_update_from_a_suggestion_has_it_translated_before_anything_els
     assert asked.taken() == ["write red", "write blue", "read BLUE"]
 
 
-async def test_a_failure_on_a_suggestion_is_checked_by_reading(store: Store, asked: Shouting) -> None:
+async def test_a_failure_on_a_suggestion_is_checked_by_reading(store: KVStore, asked: Shouting) -> None:
     present = await created(store, asked)
 
     with pytest.raises(PreconditionFailed):
@@ -114,7 +114,7 @@ async def test_a_failure_on_a_suggestion_is_checked_by_reading(store: Store, ask
     assert asked.taken() == ["write red", "read RED"]
 
 
-async def test_what_comes_to_the_same_value_is_not_written(store: Store, asked: Shouting) -> None:
+async def test_what_comes_to_the_same_value_is_not_written(store: KVStore, asked: Shouting) -> None:
     present = await created(store, asked)
 
     stored = await store.guaranteed_update("default/a", setting(color="Red"), suggestion=present)
@@ -124,7 +124,7 @@ async def test_what_comes_to_the_same_value_is_not_written(store: Store, asked: 
 
 
 async def test_a_suggestion_that_is_not_what_is_kept_does_not_keep_an_update_from_writing(
-    store: Store, asked: Shouting
+    store: KVStore, asked: Shouting
 ) -> None:
     present = await created(store, asked)
     await store.guaranteed_update("default/a", setting(color="blue"))
@@ -136,7 +136,7 @@ async def test_a_suggestion_that_is_not_what_is_kept_does_not_keep_an_update_fro
     assert stored.revision > present.revision
 
 
-async def test_a_deletion_from_a_suggestion_shows_what_that_was_translated_to(store: Store, asked: Shouting) -> None:
+async def test_a_deletion_from_a_suggestion_shows_what_that_was_translated_to(store: KVStore, asked: Shouting) -> None:
     present = await created(store, asked)
 
     stored = await store.delete("default/a", suggestion=present)
@@ -145,7 +145,7 @@ async def test_a_deletion_from_a_suggestion_shows_what_that_was_translated_to(st
     assert stored.decode()["spec"] == {"color": "red"}
 
 
-async def test_a_deletion_reads_what_it_deletes_and_shows_it(store: Store, asked: Shouting) -> None:
+async def test_a_deletion_reads_what_it_deletes_and_shows_it(store: KVStore, asked: Shouting) -> None:
     await created(store, asked)
 
     await store.delete("default/a")
@@ -153,7 +153,7 @@ async def test_a_deletion_reads_what_it_deletes_and_shows_it(store: Store, asked
     assert asked.taken() == ["read RED", "read RED"]
 
 
-async def test_a_dry_run_translates_as_the_write_would(store: Store, asked: Shouting) -> None:
+async def test_a_dry_run_translates_as_the_write_would(store: KVStore, asked: Shouting) -> None:
     dry = DryRunnableStorage(store)
 
     shown = await dry.create("default/a", widget("a", color="Red"), dry_run=True)
@@ -162,7 +162,7 @@ async def test_a_dry_run_translates_as_the_write_would(store: Store, asked: Shou
     assert shown.decode()["spec"] == {"color": "red"}
 
 
-async def test_a_dry_update_translates_as_the_write_would(store: Store, asked: Shouting) -> None:
+async def test_a_dry_update_translates_as_the_write_would(store: KVStore, asked: Shouting) -> None:
     present = await created(store, asked)
 
     shown = await DryRunnableStorage(store).guaranteed_update("default/a", setting(color="Blue"), dry_run=True)

@@ -1,4 +1,4 @@
-"""Watches of the Store: lost history, a future that is waited for, engines that go, and sinks that do not keep up."""
+"""Watches of KVStore: lost history, a future that is waited for, engines that go, and sinks that do not keep up."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import Closed, Expired
+from aio_apiserver.storage.errors import Closed, RevisionExpired
 from aio_apiserver.storage.interface import WatchEventType, WatchOptions
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.watching import WatchQueue
 from tests.storage.steps import (
     Watcher,
@@ -26,7 +26,7 @@ ADDED, MODIFIED, DELETED = WatchEventType.ADDED, WatchEventType.MODIFIED, WatchE
 
 
 @pytest.fixture
-async def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator[Store]:
+async def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator[KVStore]:
     store = store_on(memory_kv, clock=manual_clock)
     yield store
     await store.close()
@@ -39,18 +39,20 @@ async def turns(count: int = 50) -> None:
 
 
 class TestLostHistory:
-    async def test_a_deletion_whose_last_state_is_gone_ends_the_watch(self, store: Store, memory_kv: MemoryKV) -> None:
+    async def test_a_deletion_whose_last_state_is_gone_ends_the_watch(
+        self, store: KVStore, memory_kv: MemoryKV
+    ) -> None:
         created = await create(store, "a")
         deleted = await store.delete("default/a")
         await memory_kv.compact(deleted.revision)
 
         watcher = await Watcher.on(store, resource_version=created.revision)
 
-        assert isinstance(await watcher.ended(), Expired)
+        assert isinstance(await watcher.ended(), RevisionExpired)
         assert watcher.events == []
 
     async def test_an_update_whose_last_state_is_gone_is_seen_by_a_watch_of_everything(
-        self, store: Store, memory_kv: MemoryKV
+        self, store: KVStore, memory_kv: MemoryKV
     ) -> None:
         created = await create(store, "a", color="red")
         updated = await set_spec(store, created, color="blue")
@@ -62,7 +64,7 @@ class TestLostHistory:
         watcher.stop()
 
     async def test_an_update_whose_last_state_is_gone_ends_a_watch_with_a_selection(
-        self, store: Store, memory_kv: MemoryKV
+        self, store: KVStore, memory_kv: MemoryKV
     ) -> None:
         created = await create(store, "a", labels={"app": "web"})
         updated = await set_labels(store, created, app="db")
@@ -70,10 +72,10 @@ class TestLostHistory:
 
         watcher = await Watcher.on(store, resource_version=created.revision, predicate=labelled(app="web"))
 
-        assert isinstance(await watcher.ended(), Expired)
+        assert isinstance(await watcher.ended(), RevisionExpired)
 
     async def test_history_that_goes_while_a_sink_is_slow_ends_the_watch(
-        self, store: Store, memory_kv: MemoryKV, manual_clock: ManualClock
+        self, store: KVStore, memory_kv: MemoryKV, manual_clock: ManualClock
     ) -> None:
         before = await create(store, "z")
         watcher = await Watcher.on(store, resource_version=before.revision, limit=2)
@@ -88,12 +90,12 @@ class TestLostHistory:
             manual_clock.advance(0.1)
             await asyncio.sleep(0)
 
-        assert isinstance(await watcher.ended(), Expired)
+        assert isinstance(await watcher.ended(), RevisionExpired)
         assert shapes(watcher.events) == [(ADDED, f"default/a{number}") for number in range(len(watcher.events))]
 
 
 class TestStart:
-    async def test_initial_events_from_the_future_wait_for_it(self, store: Store, manual_clock: ManualClock) -> None:
+    async def test_initial_events_from_the_future_wait_for_it(self, store: KVStore, manual_clock: ManualClock) -> None:
         stored = await create(store, "a", color="red")
         watcher = await Watcher.on(
             store, resource_version=stored.revision + 2, send_initial_events=True, allow_bookmarks=True
@@ -111,7 +113,7 @@ class TestStart:
         assert (bookmark.ends_initial_events, bookmark.revision) == (True, stored.revision)
         watcher.stop()
 
-    async def test_a_watch_from_the_last_possible_revision_waits(self, store: Store) -> None:
+    async def test_a_watch_from_the_last_possible_revision_waits(self, store: KVStore) -> None:
         await create(store, "a")
         watcher = await Watcher.on(store, resource_version=2**63 - 1)
         await create(store, "b")
@@ -120,7 +122,7 @@ class TestStart:
         assert (watcher.events, watcher.ends) == ([], [])
         watcher.stop()
 
-    async def test_initial_events_are_one_state_whatever_is_written_meanwhile(self, store: Store) -> None:
+    async def test_initial_events_are_one_state_whatever_is_written_meanwhile(self, store: KVStore) -> None:
         for number in range(600):
             await create(store, f"{number:03}")
         watcher = await Watcher.on(store)
@@ -139,7 +141,7 @@ class TestStart:
 
 
 class TestEnd:
-    async def test_an_engine_that_was_closed_ends_the_watch(self, store: Store, memory_kv: MemoryKV) -> None:
+    async def test_an_engine_that_was_closed_ends_the_watch(self, store: KVStore, memory_kv: MemoryKV) -> None:
         created = await create(store, "a")
         watcher = await Watcher.on(store, resource_version=created.revision)
         await turns()
@@ -148,7 +150,7 @@ class TestEnd:
 
         assert isinstance(await watcher.ended(), Closed)
 
-    async def test_a_sink_may_stop_its_watch_while_it_is_given_something(self, store: Store) -> None:
+    async def test_a_sink_may_stop_its_watch_while_it_is_given_something(self, store: KVStore) -> None:
         class StopsAtOnce(Watcher):
             def deliver(self, batch: object) -> None:
                 super().deliver(batch)  # type: ignore[arg-type]
@@ -165,7 +167,7 @@ class TestEnd:
         assert shapes(watcher.events) == [(ADDED, "default/b")]
         assert (watcher.ends, watcher.delivered_after_end) == ([None], 0)
 
-    async def test_a_store_forgets_watches_that_have_ended(self, store: Store) -> None:
+    async def test_a_store_forgets_watches_that_have_ended(self, store: KVStore) -> None:
         created = await create(store, "a")
         watchers = [await Watcher.on(store, resource_version=created.revision) for _ in range(5)]
         for watcher in watchers:
@@ -177,7 +179,7 @@ class TestEnd:
 
 class TestSlowSinks:
     async def test_a_slow_sink_holds_back_its_watch_until_it_has_caught_up(
-        self, store: Store, manual_clock: ManualClock
+        self, store: KVStore, manual_clock: ManualClock
     ) -> None:
         created = await create(store, "a")
         watcher = await Watcher.on(store, resource_version=created.revision, limit=2)
@@ -194,7 +196,7 @@ class TestSlowSinks:
         assert (held_back, watcher.backlog) == (3, 3)
         watcher.stop()
 
-    async def test_a_sink_that_stays_slow_is_counted(self, store: Store, manual_clock: ManualClock) -> None:
+    async def test_a_sink_that_stays_slow_is_counted(self, store: KVStore, manual_clock: ManualClock) -> None:
         created = await create(store, "a")
         watcher = await Watcher.on(store, resource_version=created.revision, limit=2)
         for number in range(10):
@@ -209,7 +211,7 @@ class TestSlowSinks:
 
 
 class TestWatchQueue:
-    async def test_a_queue_yields_events_until_the_watch_ends(self, store: Store) -> None:
+    async def test_a_queue_yields_events_until_the_watch_ends(self, store: KVStore) -> None:
         queue = WatchQueue()
         watch = await store.watch("", WatchOptions(resource_version=1), queue)
         seen = []
@@ -227,7 +229,7 @@ class TestWatchQueue:
 
         assert shapes(seen) == [(ADDED, "default/a"), (ADDED, "default/b")]
 
-    async def test_a_queue_raises_what_the_watch_ended_with(self, store: Store, memory_kv: MemoryKV) -> None:
+    async def test_a_queue_raises_what_the_watch_ended_with(self, store: KVStore, memory_kv: MemoryKV) -> None:
         queue = WatchQueue()
         await store.watch("", WatchOptions(resource_version=1), queue)
         await turns()

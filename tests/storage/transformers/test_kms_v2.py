@@ -16,7 +16,7 @@ from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Corrupt, Unavailable
 from aio_apiserver.storage.transformer import Plain
 from aio_apiserver.storage.transformers.kms_v2 import envelope
-from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted, Plugin, target
+from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted, KmsClient, target
 from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
 from aio_apiserver.storage.transformers.kms_v2.read_key import ReadKeys
 from tests.storage.transformers import steps
@@ -43,7 +43,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def kms(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
-    kms = KmsV2("vault", Plugin(plugin.endpoint, timeout=LONG), clock)
+    kms = KmsV2("vault", KmsClient(plugin.endpoint, timeout=LONG), clock)
     await kms.start()
     yield kms
     await kms.close()
@@ -52,7 +52,7 @@ async def kms(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
 @pytest.fixture
 async def restarted(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
     """A provider that has never seen the plugin: as after a restart, before its first look."""
-    kms = KmsV2("vault", Plugin(plugin.endpoint, timeout=LONG), clock)
+    kms = KmsV2("vault", KmsClient(plugin.endpoint, timeout=LONG), clock)
     yield kms
     await kms.close()
 
@@ -60,7 +60,7 @@ async def restarted(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV
 @pytest.fixture
 async def impatient(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
     """A provider that has never seen the plugin, and does not wait for it."""
-    kms = KmsV2("vault", Plugin(plugin.endpoint, timeout=SHORT), clock)
+    kms = KmsV2("vault", KmsClient(plugin.endpoint, timeout=SHORT), clock)
     yield kms
     await kms.close()
 
@@ -187,7 +187,7 @@ class TestDataKeys:
         assert hasty.cancelled()
 
     async def test_the_least_recently_used_is_forgotten(self, plugin: KmsPlugin) -> None:
-        client = Plugin(plugin.endpoint, timeout=SHORT)
+        client = KmsClient(plugin.endpoint, timeout=SHORT)
         keys = ReadKeys("vault", client)
         data_keys = [envelope.DataKey(envelope.SEED, Encrypted(b"%d" % number, "key-1")) for number in range(4097)]
         cipher = envelope.cipher_of(envelope.SEED, b"s" * 32)

@@ -11,7 +11,7 @@ from aio_apiserver.registry.groups.apiextensions.conversion import WebhookTransl
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.errors import Untranslatable
-from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.registry.groups.apiextensions.definitions import definition, version
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
@@ -33,7 +33,7 @@ def translation(answer: Answer, *, sent: list[dict[str, Any]] | None = None) -> 
     )
     crd["metadata"]["uid"] = "1"
     crd["status"] = {"acceptedNames": crd["spec"]["names"], "storedVersions": ["v1"]}
-    stored = StoredObject.of("widgets.example.com", 1, crd, Reader(lambda _: {}, lambda _: {}))
+    stored = StoredObject.of("widgets.example.com", 1, crd, ObjectReader(lambda _: {}, lambda _: {}))
     found = definitions.parse(stored)
     source = definitions.SchemaSource(found)
     types = {name: CustomType(source.reader_of(name), schema.builtin()) for name in ("v1", "v2")}
