@@ -1,8 +1,8 @@
 """Merge patch: JSON merge patch (RFC 7386): sets members, merges objects, and null removes a member.
 
 Pure. The document and the patch are changed in place. Must hold: merged objects have sorted members, because
-kube-apiserver reports errors in that order. A list that replaces a value keeps its nulls. A list for a new member keeps
-them too, but objects in it lose theirs.
+kube-apiserver reports errors in that order. A list or scalar that replaces an object is kept as it is. In all other
+values the objects lose their null members, and lists keep their nulls.
 """
 
 from typing import Any

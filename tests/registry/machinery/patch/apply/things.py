@@ -15,7 +15,7 @@ from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
-from aio_apiserver.registry.machinery.patch.apply.type_converters import CustomForm, Form
+from aio_apiserver.registry.machinery.patch.apply.type_converters import CustomTypeConverter, TypeConverter
 
 TYPES = schema.builtin()
 METADATA = Shapes().of(TYPES.node("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"))
@@ -34,11 +34,11 @@ class Now:
         return self.text
 
 
-def form_of(spec: Any, version: str = "v1") -> CustomForm:
+def form_of(spec: Any, version: str = "v1") -> CustomTypeConverter:
     """Things with a schema for their spec."""
     own = CustomType(lambda: {"type": "object", "properties": {"spec": spec, "status": _FREE}}, TYPES)
     view = View(GroupVersionKind("example.com", version, "Thing"), own.canonical, fill=own.apply_defaults)
-    return CustomForm(view, own, METADATA)
+    return CustomTypeConverter(view, own, METADATA)
 
 
 _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -55,7 +55,9 @@ def manager_of(
 def builtin_manager(group: str, version: str, kind: str) -> FieldManager:
     """Who looks after objects of a kind that Kubernetes brings."""
     own = TYPES.type_for(group, version, kind)
-    form = Form(View(GroupVersionKind(group, version, kind), own.canonical, fill=own.apply_defaults), lambda: own)
+    form = TypeConverter(
+        View(GroupVersionKind(group, version, kind), own.canonical, fill=own.apply_defaults), lambda: own
+    )
     return FieldManager(form, {form.api_version: form}, Now())
 
 
