@@ -19,8 +19,8 @@ from aio_apiserver.apiserver.serializers.protobuf import openapi3
 from aio_apiserver.apiserver.serializers.protobuf import swagger as swagger_messages
 from aio_apiserver.registry.machinery.openapi import swagger_merge, version3
 from aio_apiserver.registry.machinery.openapi.builtin import TITLE
-from aio_apiserver.registry.machinery.openapi.definitions import Definitions
-from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
+from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.openapi.swagger import Swagger
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
@@ -46,7 +46,7 @@ class Documents:
         self._clock = clock
         self._made: dict[str, _Made] = {}
         self._swagger = Swagger(title=TITLE, version=types.minor)
-        self._index: tuple[Mapping[str, Source], int, Content] | None = None
+        self._index: tuple[Mapping[str, DocumentSource], int, Content] | None = None
         self._making = asyncio.Lock()
 
     async def index(self) -> Content:
@@ -85,7 +85,7 @@ class Documents:
                 made = self._made[_ALL] = _Made(key, content)
         return await self._form(made, swagger_messages.dump, is_protobuf=is_protobuf)
 
-    async def _make(self, sources: Collection[Source]) -> Mapping[str, _Made]:
+    async def _make(self, sources: Collection[DocumentSource]) -> Mapping[str, _Made]:
         """Their version 3 documents, made where they are not there or not any more what they should be."""
         async with self._making:
             missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
@@ -106,16 +106,16 @@ class Documents:
                 made.protobuf = await asyncio.to_thread(_as_protobuf, made.json, dump)
         return made.protobuf
 
-    def _version3(self, sources: Iterable[Source]) -> dict[str, _Made]:
-        definitions = Definitions(self._types.definitions)
+    def _version3(self, sources: Iterable[DocumentSource]) -> dict[str, _Made]:
+        definitions = PublishedDefinitions(self._types.definitions)
         made = self._clock.now()
         return {
             source.path: _Made(source.key, contents.of(orjson.dumps(version3.document(source, definitions)), made=made))
             for source in sources
         }
 
-    def _version2(self, sources: Sequence[Source]) -> Content:
-        text = orjson.dumps(self._swagger.document(sources, lambda: Definitions(self._types.definitions)))
+    def _version2(self, sources: Sequence[DocumentSource]) -> Content:
+        text = orjson.dumps(self._swagger.document(sources, lambda: PublishedDefinitions(self._types.definitions)))
         if self._remote.openapi2:
             document = orjson.loads(text)
             for remote in self._remote.openapi2.values():

@@ -12,15 +12,15 @@ from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.machinery.openapi import roots
 from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
-from aio_apiserver.registry.machinery.openapi.builtin_routes import Resource
+from aio_apiserver.registry.machinery.openapi.builtin_routes import DocumentedResource
 from aio_apiserver.registry.machinery.openapi.custom import CustomGroupVersion, CustomResource
-from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
 
 _TOLD_OTHERWISE = frozenset({("", "namespaces")})
 """What answers deletions with the object, and is published as if it did not: so it is upstream."""
 
-Sources = Callable[[], Mapping[str, Source]]
+Sources = Callable[[], Mapping[str, DocumentSource]]
 """The sources of everything that is served now, by path: the same mapping as long as nothing changes."""
 
 
@@ -29,14 +29,14 @@ def of(served: ServedPaths, types: Catalog) -> Sources:
     built_in = cache(lambda: {source.path: source for source in _built_in(served.fixed_groups, types)})
 
     @lru_cache(maxsize=1)
-    def at_generation(_generation: int) -> Mapping[str, Source]:
+    def at_generation(_generation: int) -> Mapping[str, DocumentSource]:
         sources = {**{source.path: source for source in _custom(served.definitions)}, **built_in()}
         return {path: sources[path] for path in sorted(sources)}
 
     return lambda: at_generation(served.generation)
 
 
-def _built_in(groups: Groups, types: Catalog) -> Sequence[Source]:
+def _built_in(groups: Groups, types: Catalog) -> Sequence[DocumentSource]:
     minor = types.minor
     return [
         roots.legacy(minor),
@@ -52,7 +52,7 @@ def _built_in(groups: Groups, types: Catalog) -> Sequence[Source]:
     ]
 
 
-def _custom(definitions: Iterable[Definition]) -> Sequence[Source]:
+def _custom(definitions: Iterable[Definition]) -> Sequence[DocumentSource]:
     found: dict[tuple[str, str], list[CustomResource]] = {}
     for definition in definitions:
         for version in definition.served_versions:
@@ -75,9 +75,9 @@ def _custom_resource(definition: Definition, version: Version) -> CustomResource
     )
 
 
-def _resource(path: str, served: Served[Any], types: Catalog) -> Resource:
+def _resource(path: str, served: Served[Any], types: Catalog) -> DocumentedResource:
     kind = served.view.object_kind
-    return Resource(
+    return DocumentedResource(
         path=path,
         kind=served.kind.kind,
         is_namespaced=served.kind.is_namespaced,

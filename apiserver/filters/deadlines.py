@@ -95,7 +95,7 @@ class Deadlines:
             return self._timeout
         try:
             wanted = durations.parse(values[0])
-        except durations.Invalid as exc:
+        except durations.InvalidDuration as exc:
             raise errors.BadRequest(f"invalid timeout specified in the request URL - {exc}") from exc
         return min(wanted, self._timeout) if wanted > 0 else self._timeout
 

@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.generic.rest import Connecter
 
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
@@ -45,7 +45,7 @@ async def handle(
         path = f"/{path}"
     if info.path.endswith("/") and not path.endswith("/"):
         path += "/"
-    call = Call(verb=info.verb, query=context.query, path=path)
+    call = ConnectRequest(verb=info.verb, query=context.query, path=path)
     location = await served.storage.connect(rest_request(context, served), info.name, call)
     if chosen is not None and chosen.target is not None:
         raise _no_form(chosen.target)

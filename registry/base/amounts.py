@@ -6,7 +6,7 @@ Must hold: a sum is written in the units of the first amount that is not zero.
 from collections.abc import Collection, Mapping
 
 from aio_apiserver.registry.base.golang import quantity
-from aio_apiserver.registry.base.golang.quantity import Format, Quantity
+from aio_apiserver.registry.base.golang.quantity import Quantity, QuantityFormat
 
 Amounts = Mapping[str, Quantity]
 
@@ -22,7 +22,7 @@ def parsed(amounts: Mapping[str, str] | None) -> Amounts:
 
 def count(number: int) -> Quantity:
     """A count as an amount."""
-    return Quantity(number, 0, Format.DECIMAL)
+    return Quantity(number, 0, QuantityFormat.DECIMAL)
 
 
 def plus(one: Quantity, other: Quantity) -> Quantity:

@@ -28,7 +28,7 @@ USED = frozenset({"RemoteRequestHeaderUID", "SizeBasedListCostEstimate"})
 Version = tuple[int, int]
 
 
-class Gate(NamedTuple):
+class FeatureGate(NamedTuple):
     """The state of one gate in one version. `is_open` means enabled."""
 
     stage: str
@@ -36,7 +36,7 @@ class Gate(NamedTuple):
     is_locked: bool
 
 
-class Told(NamedTuple):
+class ListedGate(NamedTuple):
     """One gate for metrics: its name, its stage in the words of metrics, and whether it is enabled."""
 
     name: str
@@ -64,14 +64,14 @@ class Gates:
             name for name in moved if name not in USED and self._given[name] != _gate(name, self._version).is_open
         )
 
-    def all(self) -> Iterator[Told]:
+    def all(self) -> Iterator[ListedGate]:
         """Every gate of this version."""
         for name, stage in _ALL_OF.items():
-            yield Told(name, _SHOWN[stage], self._said.get(name, False))
+            yield ListedGate(name, _SHOWN[stage], self._said.get(name, False))
         for name in _table():
             gate = _gate(name, self._version)
             if gate.stage != _PREALPHA:
-                yield Told(name, _SHOWN[gate.stage], self.is_open(name))
+                yield ListedGate(name, _SHOWN[gate.stage], self.is_open(name))
 
 
 def parse(texts: Sequence[str]) -> Mapping[str, bool]:
@@ -141,12 +141,12 @@ def _unmet(said: Mapping[str, bool], version: Version) -> Iterator[str]:
             yield f"{name} is enabled, but depends on features that are disabled: [{' '.join(closed)}]"
 
 
-def _gate(name: str, version: Version) -> Gate:
-    found = Gate(_PREALPHA, is_open=False, is_locked=False)
+def _gate(name: str, version: Version) -> FeatureGate:
+    found = FeatureGate(_PREALPHA, is_open=False, is_locked=False)
     for since, stage, is_open, is_locked in _table()[name]["specs"]:
         major, minor = since.split(".")
         if (int(major), int(minor)) <= version:
-            found = Gate(stage, is_open, is_locked)
+            found = FeatureGate(stage, is_open, is_locked)
     return found
 
 

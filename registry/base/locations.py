@@ -52,7 +52,7 @@ class Location(Struct, frozen=True, kw_only=True):
         return f"{host}:{self.port}" if self.port else host
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class ConnectRequest(Struct, frozen=True, kw_only=True):
     """A client's request to a subresource that connects: verb, query, and the path behind the subresource's name."""
 
     verb: str

@@ -17,7 +17,11 @@ from aio_apiserver.registry.machinery.patch.apply.manager import Ask, FieldManag
 from aio_apiserver.registry.machinery.patch.apply.resets import resets
 from aio_apiserver.registry.machinery.patch.apply.scale import Paths
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
-from aio_apiserver.registry.machinery.patch.apply.type_converters import CustomForm, Form, Forms
+from aio_apiserver.registry.machinery.patch.apply.type_converters import (
+    CustomTypeConverter,
+    TypeConverter,
+    TypeConverters,
+)
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
@@ -55,7 +59,14 @@ class FieldManagers:
     """
 
     def __init__(
-        self, kind: Kind, forms: Forms, scale: Form, clock: Clock, *, replicas: Paths, ask: Ask | None = None
+        self,
+        kind: Kind,
+        forms: TypeConverters,
+        scale: TypeConverter,
+        clock: Clock,
+        *,
+        replicas: Paths,
+        ask: Ask | None = None,
     ) -> None:
         self.replicas = replicas
         self._ask = ask
@@ -115,7 +126,7 @@ def custom_field_managers(
     """Those of a custom resource in one version; `ask` converts between its versions, if somebody else does it."""
     metadata = Shapes().of(types.node(_METADATA))
     forms = {
-        kind.api_version(version): CustomForm(_custom_view(kind, version, own), own, metadata)
+        kind.api_version(version): CustomTypeConverter(_custom_view(kind, version, own), own, metadata)
         for version, own in of_version.items()
     }
     return FieldManagers(kind, forms, _scale_form(types, _UNCONVERTIBLE), clock, replicas=replicas, ask=ask)
@@ -126,7 +137,7 @@ def replicas_path(dotted: str) -> Path | None:
     return tuple(map(elements.field, dotted.split("."))) if dotted else None
 
 
-def _form(kind: Kind, version: str, types: Catalog) -> Form:
+def _form(kind: Kind, version: str, types: Catalog) -> TypeConverter:
     object_kind = kind.object_kind(version)
     find_type = _finder(object_kind, types)
 
@@ -137,7 +148,7 @@ def _form(kind: Kind, version: str, types: Catalog) -> Form:
         find_type().apply_defaults(obj)
 
     view = View(object_kind, canonical, kind.conversions.get(version), fill=fill, default=kind.strategy.default)
-    return Form(view, find_type)
+    return TypeConverter(view, find_type)
 
 
 def _custom_view(kind: Kind, version: str, own: CustomType) -> View:
@@ -145,10 +156,10 @@ def _custom_view(kind: Kind, version: str, own: CustomType) -> View:
     return View(object_kind, own.canonical, fill=own.apply_defaults, default=kind.strategy.default)
 
 
-def _scale_form(types: Catalog, refusal: str = "") -> Form:
+def _scale_form(types: Catalog, refusal: str = "") -> TypeConverter:
     """How Scales look."""
     find_type = _finder(SCALE, types)
-    return Form(View(SCALE, lambda obj: find_type().canonical(obj)), find_type, refusal=refusal)
+    return TypeConverter(View(SCALE, lambda obj: find_type().canonical(obj)), find_type, refusal=refusal)
 
 
 def _finder(kind: GroupVersionKind, types: Catalog) -> Callable[[], ObjectType]:

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.locations import Call, Location
+from aio_apiserver.registry.base.locations import ConnectRequest, Location
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authentication import Tokens
@@ -203,7 +203,7 @@ class Connecter(RESTStorage, Protocol):
         """Whether the path may go on behind it."""
         ...
 
-    async def connect(self, request: Request, name: str, call: Call) -> Location | None:
+    async def connect(self, request: Request, name: str, call: ConnectRequest) -> Location | None:
         """Where to go on; None when there is nothing yet. Raises StatusError."""
         ...
 

@@ -130,8 +130,8 @@ class StorageFactory:
     async def warm(self) -> None:
         """Fill the caches of all existing storages, one after the other.
 
-        A cache also fills itself at its first use. But a watch from an older revision then fails with RevisionExpired, which
-        clients of a newly started server would meet.
+        A cache also fills itself at its first use. But a watch from an older revision then fails with
+        RevisionExpired, which clients of a newly started server would meet.
         """
         for storage in list(self._storages.values()):
             try:

@@ -114,7 +114,7 @@ class Changes:
         self._lost_races = 0
 
     async def apply(self, change: KeyChange[D], suggestion: StoredObject | None) -> StoredObject:
-        """Apply a change, beginning with the suggestion if there is one. Raises TooManyConflicts and what the change raises."""
+        """Apply a change, beginning with the suggestion if given. Raises TooManyConflicts and the change's errors."""
         known = _Known(suggestion, is_verified=False) if suggestion is not None else None
         if change.key not in self._queues:
             outcome = await self._attempt(change, known)

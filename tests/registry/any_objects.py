@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from aio_apiserver.registry.machinery.schema.model import Kind, Node
+from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode
 
 _WORDS = """
     a x-1 0 1 -1 1Gi 100m 1.5 10.0.0.1 ::1 010.0.0.1 fd00::/64 10.0.0.0/8 ::ffff:1.2.3.4 /a a/../b .. a.b example.com/a
@@ -13,36 +13,36 @@ _WORDS = """
     LoadBalancer ExternalName Exact Prefix Resource Utilization Limited Exempt Namespaced Cluster storage cpu memory
     pods requests.storage hugepages-2Mi ExactCount All 2024-01-02T03:04:05Z system:masters *
 """.split()
-_LEAVES: dict[Kind, tuple[Any, ...]] = {
-    Kind.STRING: ("", *_WORDS),
-    Kind.INTEGER: (0, 1, -1, 2, 80, 2**31 - 1, -(2**31)),
-    Kind.NUMBER: (0, 1.5, -1),
-    Kind.BOOLEAN: (True, False),
-    Kind.QUANTITY: ("1", "0", "-1", "1.5", "1Gi", "100m", "1e3", "-0.5"),
-    Kind.TIME: ("2024-01-02T03:04:05Z", None),
-    Kind.MICRO_TIME: ("2024-01-02T03:04:05.123456Z", None),
-    Kind.BYTES: ("", "QQ==", "e30=", None),
-    Kind.INT_OR_STRING: (0, 1, -1, "", "http", "50%"),
+_LEAVES: dict[SchemaKind, tuple[Any, ...]] = {
+    SchemaKind.STRING: ("", *_WORDS),
+    SchemaKind.INTEGER: (0, 1, -1, 2, 80, 2**31 - 1, -(2**31)),
+    SchemaKind.NUMBER: (0, 1.5, -1),
+    SchemaKind.BOOLEAN: (True, False),
+    SchemaKind.QUANTITY: ("1", "0", "-1", "1.5", "1Gi", "100m", "1e3", "-0.5"),
+    SchemaKind.TIME: ("2024-01-02T03:04:05Z", None),
+    SchemaKind.MICRO_TIME: ("2024-01-02T03:04:05.123456Z", None),
+    SchemaKind.BYTES: ("", "QQ==", "e30=", None),
+    SchemaKind.INT_OR_STRING: (0, 1, -1, "", "http", "50%"),
 }
 _ANY: tuple[Any, ...] = ({}, {"a": 1}, [], "x", 1, None)
 _SOME_FIELDS = (0, 1, 2, 3, 5, 8)
 _ALL_FIELDS_FROM = 8
 
 
-def make(node: Node, chance: Random, *, depth: int = 9) -> Any:
+def make(node: SchemaNode, chance: Random, *, depth: int = 9) -> Any:
     """A value of a node. Near its root an object mostly has all its fields."""
     if node.structure is not None:
         return _structure(node, chance, depth)
-    if node.kind is Kind.ONE_OF:
+    if node.kind is SchemaKind.ONE_OF:
         return make(chance.choice(node.alternatives), chance, depth=depth - 1)
     if node.items is None:
         return chance.choice(node.enum or _LEAVES.get(node.kind, _ANY))
     number = chance.choice((0, 1, 1, 2)) if depth > 0 else 0
     made = [make(node.items, chance, depth=depth - 1) for _ in range(number)]
-    return made if node.kind is Kind.LIST else {chance.choice(_WORDS): one for one in made}
+    return made if node.kind is SchemaKind.LIST else {chance.choice(_WORDS): one for one in made}
 
 
-def _structure(node: Node, chance: Random, depth: int) -> dict[str, Any]:
+def _structure(node: SchemaNode, chance: Random, depth: int) -> dict[str, Any]:
     assert node.structure is not None
     fields = list(node.structure.fields.values())
     has_all = depth >= _ALL_FIELDS_FROM and chance.random() < 0.8

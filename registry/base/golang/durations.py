@@ -12,7 +12,7 @@ _TERM = re.compile(r"([0-9]*\.?[0-9]*)([^0-9.]*)")
 _MAX_SECONDS = (2**63 - 1) / 1e9
 
 
-class Invalid(ValueError):
+class InvalidDuration(ValueError):
     """The text is no duration; the message is Go's."""
 
 
@@ -26,7 +26,7 @@ def parse(text: str) -> float:
     if unsigned == "0":
         return 0.0
     if not unsigned:
-        raise Invalid(f"time: invalid duration {quote(text)}")
+        raise InvalidDuration(f"time: invalid duration {quote(text)}")
     seconds = 0.0
     position = 0
     while position < len(unsigned):
@@ -35,17 +35,17 @@ def parse(text: str) -> float:
         seconds += _term(match[1], match[2], text)
         position = match.end()
     if seconds > _MAX_SECONDS:
-        raise Invalid(f"time: invalid duration {quote(text)}")
+        raise InvalidDuration(f"time: invalid duration {quote(text)}")
     return -seconds if text.startswith("-") else seconds
 
 
 def _term(number: str, unit: str, text: str) -> float:
     if number in ("", "."):
-        raise Invalid(f"time: invalid duration {quote(text)}")
+        raise InvalidDuration(f"time: invalid duration {quote(text)}")
     if not unit:
-        raise Invalid(f"time: missing unit in duration {quote(text)}")
+        raise InvalidDuration(f"time: missing unit in duration {quote(text)}")
     if unit not in _UNITS:
-        raise Invalid(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
+        raise InvalidDuration(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
     return float(number) * _UNITS[unit]
 
 

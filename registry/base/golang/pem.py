@@ -32,7 +32,7 @@ class PemError(Exception):
     """The data is not acceptable; the text is for clients."""
 
 
-class Block(Struct, frozen=True):
+class PemBlock(Struct, frozen=True):
     """One PEM block with its content in DER."""
 
     type: str
@@ -40,7 +40,7 @@ class Block(Struct, frozen=True):
     has_headers: bool = False
 
 
-def blocks(data: bytes) -> Iterator[Block]:
+def blocks(data: bytes) -> Iterator[PemBlock]:
     """The PEM blocks of a text in their order. Text between blocks and malformed blocks are skipped, as Go does."""
     for match in _BLOCK.finditer(data.replace(b"-----\n-----BEGIN", b"-----\n\n-----BEGIN")):
         body = match[2] + b"\n"
@@ -49,7 +49,7 @@ def blocks(data: bytes) -> Iterator[Block]:
             content = base64.b64decode(b"".join(body[len(headers) :].split()), validate=True)
         except binascii.Error:
             continue
-        yield Block(match[1].decode(errors="replace"), content, bool(headers))
+        yield PemBlock(match[1].decode(errors="replace"), content, bool(headers))
 
 
 def _leading_headers(body: bytes) -> Iterator[bytes]:

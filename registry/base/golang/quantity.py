@@ -34,7 +34,7 @@ _MAX_EXPONENT = 1000
 """A larger exponent is refused, since its digits would fill the memory."""
 
 
-class Format(Enum):
+class QuantityFormat(Enum):
     """The families of units."""
 
     DECIMAL = "DecimalSI"
@@ -50,7 +50,7 @@ class Quantity(Struct, frozen=True):
 
     digits: int
     scale: int
-    format: Format
+    format: QuantityFormat
     text: str = ""
     is_big: bool = False
 
@@ -68,14 +68,14 @@ def parse(text: str) -> Quantity:
     if not text:
         raise DecodeError(_FORMAT_WRONG)
     if text == "0":
-        return Quantity(0, 0, Format.DECIMAL, text)
+        return Quantity(0, 0, QuantityFormat.DECIMAL, text)
     match = _PARTS.match(text)
     assert match is not None, "every part may be empty"
     if match.end() != len(text):
         raise DecodeError(_FORMAT_WRONG)
     sign, whole, fraction, suffix = match[1], match[2] or "0", match[3] or "", match[4]
     form, exponent = _unit(suffix)
-    if form is Format.BINARY:
+    if form is QuantityFormat.BINARY:
         return _binary(text, sign, whole, fraction, exponent)
     return _decimal(text, sign, whole, fraction, form, exponent)
 
@@ -117,19 +117,19 @@ def _rounded(text: str, scale: int) -> str:
     return str(Quantity(_rescaled(quantity.digits, quantity.scale, scale), scale, quantity.format))
 
 
-def _unit(suffix: str) -> tuple[Format, int]:
+def _unit(suffix: str) -> tuple[QuantityFormat, int]:
     """The family of a suffix and its exponent of ten; for binary units the exponent of two."""
     if suffix in _DECIMAL:
-        return Format.DECIMAL, _DECIMAL[suffix]
+        return QuantityFormat.DECIMAL, _DECIMAL[suffix]
     if suffix in _BINARY:
-        return Format.BINARY, _BINARY[suffix]
+        return QuantityFormat.BINARY, _BINARY[suffix]
     match = _EXPONENT.fullmatch(suffix)
     if match is None or len(match[1]) > len(str(_MAX_EXPONENT)) + 1 or abs(int(match[1])) > _MAX_EXPONENT:
         raise DecodeError(_SUFFIX_WRONG)
-    return Format.EXPONENT, int(match[1])
+    return QuantityFormat.EXPONENT, int(match[1])
 
 
-def _decimal(text: str, sign: str, whole: str, fraction: str, form: Format, exponent: int) -> Quantity:
+def _decimal(text: str, sign: str, whole: str, fraction: str, form: QuantityFormat, exponent: int) -> Quantity:
     digits, scale = _integer(sign, whole + fraction), exponent - len(fraction)
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= NANO:
         shifted = whole + fraction
@@ -144,13 +144,15 @@ def _binary(text: str, sign: str, whole: str, fraction: str, exponent: int) -> Q
     if not fraction:
         value = _integer(sign, whole)
         if len(whole) + int(exponent * 3 / 10) + 1 <= 15:
-            return Quantity(value << exponent, 0, Format.BINARY, text if value & 7 else "")
-        return Quantity(_capped(value << exponent), 0, Format.BINARY, is_big=True)
+            return Quantity(value << exponent, 0, QuantityFormat.BINARY, text if value & 7 else "")
+        return Quantity(_capped(value << exponent), 0, QuantityFormat.BINARY, is_big=True)
     digits = _integer(sign, whole + fraction) << exponent
     nanos = _rescaled(digits, -len(fraction), NANO)
     if abs(nanos) > _MAX_INT64 * 10**9:
-        return Quantity(_capped(nanos // 10**9), 0, Format.BINARY, is_big=True)
-    return Quantity(nanos, NANO, Format.DECIMAL if 0 < abs(nanos) < 10**9 else Format.BINARY, is_big=True)
+        return Quantity(_capped(nanos // 10**9), 0, QuantityFormat.BINARY, is_big=True)
+    return Quantity(
+        nanos, NANO, QuantityFormat.DECIMAL if 0 < abs(nanos) < 10**9 else QuantityFormat.BINARY, is_big=True
+    )
 
 
 def _integer(sign: str, digits: str) -> int:
@@ -177,7 +179,7 @@ def _canonical(quantity: Quantity) -> str:
     digits, scale = quantity.digits, quantity.scale
     if digits == 0:
         return "0"
-    if quantity.format is Format.BINARY and abs(quantity.nanos) >= 1024 * 10**9 and quantity.nanos % 10**9 == 0:
+    if quantity.format is QuantityFormat.BINARY and abs(quantity.nanos) >= 1024 * 10**9 and quantity.nanos % 10**9 == 0:
         return _with_binary_unit(_rescaled(digits, scale, 0))
     while digits % 10 == 0:
         digits //= 10
@@ -185,7 +187,7 @@ def _canonical(quantity: Quantity) -> str:
     while scale % 3:
         digits *= 10
         scale -= 1
-    if quantity.format is Format.EXPONENT:
+    if quantity.format is QuantityFormat.EXPONENT:
         return f"{digits}e{scale}" if scale else str(digits)
     return f"{digits}{_DECIMAL_SUFFIXES.get(scale, '')}"
 

@@ -4,18 +4,18 @@ import re
 
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, Format
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, TextFormat
 
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
-WILDCARD = Format(
+WILDCARD = TextFormat(
     rf"\*\.{DNS1123_SUBDOMAIN.pattern}",
     "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
     "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
     ("*.example.com",),
     253,
 )
-C_IDENTIFIER = Format(
+C_IDENTIFIER = TextFormat(
     "[A-Za-z_][A-Za-z0-9_]*",
     "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric "
     "characters or '_'",
@@ -23,7 +23,7 @@ C_IDENTIFIER = Format(
 )
 
 
-def validate_format(value: str, text_format: Format, path: str) -> list[FieldError]:
+def validate_format(value: str, text_format: TextFormat, path: str) -> list[FieldError]:
     """The errors of a value that must have this format."""
     return field.invalid_each(path, value, text_format.check(value))
 

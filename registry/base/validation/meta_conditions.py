@@ -5,12 +5,12 @@ from typing import Any
 
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.base.validation.names import Format
+from aio_apiserver.registry.base.validation.names import TextFormat
 
 _STATUSES = ("False", "True", "Unknown")
 _LONGEST_REASON = 1024
 _LONGEST_MESSAGE = 32 * 1024
-_REASON = Format(
+_REASON = TextFormat(
     "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?",
     "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
     "characters or '_,:', and must end with an alphanumeric character or '_'",

@@ -23,7 +23,7 @@ def regex_error(message: str, pattern: str, *examples: str) -> str:
     return f"{message} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-class Format(Struct, frozen=True):
+class TextFormat(Struct, frozen=True):
     """One text format: its pattern, its maximal length in bytes (some messages say characters) and its message."""
 
     pattern: str
@@ -50,7 +50,7 @@ _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 
-DNS1123_LABEL = Format(
+DNS1123_LABEL = TextFormat(
     _LABEL,
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
     "and must start and end with an alphanumeric character",
@@ -58,7 +58,7 @@ DNS1123_LABEL = Format(
     63,
     has_no_dots=True,
 )
-DNS1123_SUBDOMAIN = Format(
+DNS1123_SUBDOMAIN = TextFormat(
     _SUBDOMAIN,
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
     "and must start and end with an alphanumeric character",
@@ -67,21 +67,21 @@ DNS1123_SUBDOMAIN = Format(
 )
 _LABEL_WITH_UNDERSCORE = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 
-DNS1123_SUBDOMAIN_WITH_UNDERSCORE = Format(
+DNS1123_SUBDOMAIN_WITH_UNDERSCORE = TextFormat(
     rf"{_LABEL_WITH_UNDERSCORE}(\.{_LABEL_WITH_UNDERSCORE})*",
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', "
     "and must start and end with an alphanumeric character",
     ("example.com",),
     253,
 )
-DNS1035_LABEL = Format(
+DNS1035_LABEL = TextFormat(
     "[a-z]([-a-z0-9]*[a-z0-9])?",
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
     "start with an alphabetic character, and end with an alphanumeric character",
     ("my-name", "abc-123"),
     63,
 )
-LABEL_VALUE = Format(
+LABEL_VALUE = TextFormat(
     f"({_KEY})?",
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
     "and must start and end with an alphanumeric character",
@@ -89,14 +89,14 @@ LABEL_VALUE = Format(
     63,
     "bytes",
 )
-CONFIG_KEY = Format(
+CONFIG_KEY = TextFormat(
     "[-._a-zA-Z0-9]+",
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     ("key.name", "KEY_NAME", "key-name"),
     253,
 )
 
-HTTP_HEADER = Format(
+HTTP_HEADER = TextFormat(
     "[-A-Za-z0-9]+", "a valid HTTP header must consist of alphanumeric characters or '-'", ("X-Header-Name",)
 )
 
@@ -150,7 +150,7 @@ def check_label_value(value: str) -> list[str]:
     return LABEL_VALUE.check(value)
 
 
-def name_of(text_format: Format) -> NameCheck:
+def name_of(text_format: TextFormat) -> NameCheck:
     """The name check for objects whose names have this format."""
 
     def check(name: str, is_prefix: bool) -> list[str]:

@@ -31,7 +31,7 @@ def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | No
     """Why an expression does not compile; `shown` is how it is shown then."""
     try:
         compile_it(expression)
-    except admission.Refused as exc:
+    except admission.UnusableExpression as exc:
         if exc.is_internal:
             return [field.internal(path, str(exc))]
         return [field.invalid(path, expression if shown is None else shown, str(exc))]

@@ -65,7 +65,7 @@ class DefaultRules(Struct, frozen=True):
         whole = objects.clone(wrap(default))
         try:
             embedded.Coercion(self.metadata).coerce(whole, resource)
-        except embedded.Malformed as exc:
+        except embedded.MalformedResource as exc:
             return [field.invalid(path, default, f"must result in valid metadata: {exc}")]
         wrong = embedded.validate_embedded(whole, resource, self.metadata)
         if wrong:
@@ -82,7 +82,7 @@ class DefaultRules(Struct, frozen=True):
                 found.append(field.invalid(path, schema["default"], "must not have unknown fields"))
         try:
             embedded.Coercion(self.metadata).coerce(default, schema, path)
-        except embedded.Malformed as exc:
+        except embedded.MalformedResource as exc:
             return [*found, exc.error]
         wrong = embedded.validate_embedded(default, schema, self.metadata, path=path)
         return found + (wrong or self._values(schema, path))

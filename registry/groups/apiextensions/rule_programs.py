@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery.cel import estimates, types
-from aio_apiserver.registry.machinery.cel.environment import Environment, Program
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.estimates import Path
 from aio_apiserver.registry.machinery.cel.libraries import BASE
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
-from aio_apiserver.registry.machinery.cel.sizes import Range
+from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Ident, Issue, walk
 
 RULES = "x-kubernetes-validations"
@@ -50,7 +50,7 @@ class Compiler:
 
     def __init__(self, declared: Declared) -> None:
         self._declared = declared
-        self._environments: dict[bool, Environment] = {}
+        self._environments: dict[bool, CelEnvironment] = {}
 
     def compiled(self, rule: Rule) -> Compiled:
         """A rule with its programs, as far as it compiles."""
@@ -71,7 +71,7 @@ class Compiler:
             return Compiled(rule, program, cost=cost)
         return self._with_message(Compiled(rule, program, cost=cost), environment, text)
 
-    def _with_message(self, rule: Compiled, environment: Environment, text: str) -> Compiled:
+    def _with_message(self, rule: Compiled, environment: CelEnvironment, text: str) -> Compiled:
         try:
             message = environment.compile(text)
         except Issue as exc:
@@ -86,15 +86,15 @@ class Compiler:
         cost = estimates.most(message.checked, self._size_of)
         return Compiled(rule.rule, rule.program, message=message, cost=rule.cost, message_cost=cost)
 
-    def _environment(self, *, has_optional_old: bool) -> Environment:
+    def _environment(self, *, has_optional_old: bool) -> CelEnvironment:
         found = self._environments.get(has_optional_old)
         if found is None:
             of_self = self._declared.type
             of_old = types.optional_of(of_self) if has_optional_old else of_self
-            found = Environment({SELF: of_self, OLD_SELF: of_old}, self._declared.objects(), BASE)
+            found = CelEnvironment({SELF: of_self, OLD_SELF: of_old}, self._declared.objects(), BASE)
             self._environments[has_optional_old] = found
         return found
 
-    def _size_of(self, path: Path) -> Range | None:
+    def _size_of(self, path: Path) -> EstimateRange | None:
         """Sizes are known below both variables alike."""
         return self._declared.size_at(path[1:])

@@ -83,7 +83,7 @@ def _check_descriptor(descriptor: str) -> None:
         raise _Wrong(f"unrecognized descriptor: {descriptor}")
     try:
         durations.parse(descriptor.removeprefix(_EVERY))
-    except durations.Invalid as exc:
+    except durations.InvalidDuration as exc:
         raise _Wrong(f"failed to parse duration {descriptor}: {exc}") from exc
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from aio_apiserver.registry.base.golang import quantity
-from aio_apiserver.registry.base.golang.quantity import Format, Quantity
+from aio_apiserver.registry.base.golang.quantity import Quantity, QuantityFormat
 from aio_apiserver.storage.stored_object import Object
 
 _NANO = -9
@@ -122,7 +122,7 @@ def _add(total: Amounts, more: Mapping[str, Quantity]) -> None:
 
 def _sum(one: Quantity, other: Quantity) -> Quantity:
     """A sum has the units of the first that is not zero."""
-    form: Format = one.format if one.digits else other.format
+    form: QuantityFormat = one.format if one.digits else other.format
     return Quantity(one.nanos + other.nanos, _NANO, form)
 
 

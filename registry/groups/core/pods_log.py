@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
-from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -28,7 +28,7 @@ class LogREST(Connection):
         super().__init__(pods, environment, subresource="log", options=_OPTIONS, shown="Pod")
         self._kubelets = Kubelets(environment)
 
-    async def connect(self, request: Request, name: str, call: Call) -> Location | None:
+    async def connect(self, request: Request, name: str, call: ConnectRequest) -> Location | None:
         options = connect_options.read(_OPTIONS, call.query)
         if found := connect_options.validate_log(options):
             raise invalid_of(GroupKind("", _OPTIONS), name, found)

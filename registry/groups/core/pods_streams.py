@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
@@ -26,7 +26,7 @@ class StreamREST(Connection):
         super().__init__(pods, environment, subresource=subresource, options=options)
         self._kubelets = Kubelets(environment)
 
-    async def connect(self, request: Request, name: str, call: Call) -> Location | None:
+    async def connect(self, request: Request, name: str, call: ConnectRequest) -> Location | None:
         options = connect_options.read(self._options.kind, call.query)
         await self.admit(request, name, options)
         if call.verb != "create":

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.provider import resource_of
@@ -59,11 +59,11 @@ class ProxyREST(Connection):
     verbs = ALL
     takes_paths = True
 
-    async def connect(self, request: Request, name: str, call: Call) -> Location | None:
+    async def connect(self, request: Request, name: str, call: ConnectRequest) -> Location | None:
         await self.admit(request, name, {"path": call.path} if call.path else {})
         return await self.locate(request, name, call)
 
-    async def locate(self, request: Request, name: str, call: Call) -> Location:
+    async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
         """Where a name leads. Raises StatusError."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class PodProxyREST(ProxyREST):
     def __init__(self, pods: Store, environment: Environment) -> None:
         super().__init__(pods, environment, subresource="proxy", options="PodProxyOptions")
 
-    async def locate(self, request: Request, name: str, call: Call) -> Location:
+    async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
         target = _target(name, "pod")
         pod = await self.get(request, target.name)
         address = next((one.get("ip", "") for one in objects.get(pod, "status.podIPs", ())), "")
@@ -97,7 +97,7 @@ class NodeProxyREST(ProxyREST):
         super().__init__(nodes, environment, subresource="proxy", options="NodeProxyOptions")
         self._kubelets = Kubelets(environment)
 
-    async def locate(self, request: Request, name: str, call: Call) -> Location:
+    async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
         target = _target(name, "node")
         kubelet = await self._kubelets.of(target.name, self.kind.resource)
         is_kubelet = target.port in {"", kubelet.port}
@@ -120,7 +120,7 @@ class ServiceProxyREST(ProxyREST):
         self._endpoints = environment.storage_for(resource_of(ENDPOINTS))
         self._pods = environment.storage_for(resource_of(PODS))
 
-    async def locate(self, request: Request, name: str, call: Call) -> Location:
+    async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
         target = _target(name, "service")
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"
@@ -160,7 +160,7 @@ class ServiceProxyREST(ProxyREST):
         return any(one.get("ip") == text for one in objects.get(found.decode(), "status.podIPs", ()))
 
 
-def _location(target: _Target, address: str, port: int, call: Call) -> Location:
+def _location(target: _Target, address: str, port: int, call: ConnectRequest) -> Location:
     scheme = target.scheme or "http"
     return Location(passage=Passage.PROXY, scheme=scheme, host=address, port=str(port), path=call.path)
 

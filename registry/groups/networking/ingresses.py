@@ -7,7 +7,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import addresses, domains, field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, Format
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, TextFormat
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import service_validation, service_warnings
@@ -105,7 +105,7 @@ def _check_secret(tls: Mapping[str, Any]) -> list[str]:
     return DNS1123_SUBDOMAIN.check(tls["secretName"]) if tls.get("secretName") else []
 
 
-def _host_format(host: str) -> Format:
+def _host_format(host: str) -> TextFormat:
     return domains.WILDCARD if "*" in host else DNS1123_SUBDOMAIN
 
 

@@ -3,11 +3,11 @@
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.machinery.cel import estimates, types
-from aio_apiserver.registry.machinery.cel.environment import Environment
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
 from aio_apiserver.registry.machinery.cel.estimates import Path
 from aio_apiserver.registry.machinery.cel.libraries import BASE, quantities
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
-from aio_apiserver.registry.machinery.cel.sizes import Range
+from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 
 _MOST_COST = 1_000_000
@@ -35,7 +35,7 @@ _TYPE = Declared(
         "allowMultipleAllocations": Declared(types.BOOL, 4, 1),
     },
 )
-_ENVIRONMENT = Environment({_DEVICE: _TYPE.type}, _TYPE.objects(), BASE, has_bindings=True)
+_ENVIRONMENT = CelEnvironment({_DEVICE: _TYPE.type}, _TYPE.objects(), BASE, has_bindings=True)
 
 
 def validate(expression: str, path: str) -> list[FieldError]:
@@ -54,7 +54,7 @@ def validate(expression: str, path: str) -> list[FieldError]:
     return []
 
 
-def _size_of(path: Path) -> Range | None:
+def _size_of(path: Path) -> EstimateRange | None:
     """All attributes are of one size, whatever they are called."""
     if path[0] != _DEVICE:
         return None
@@ -64,4 +64,4 @@ def _size_of(path: Path) -> Range | None:
         if part is None:
             return None
         here = part
-    return Range(0, here.largest)
+    return EstimateRange(0, here.largest)

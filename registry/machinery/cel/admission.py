@@ -17,7 +17,7 @@ from aio_apiserver.registry.machinery.cel.admission_types import (
     VARIABLES,
     WithPatches,
 )
-from aio_apiserver.registry.machinery.cel.environment import Environment, Program
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.libraries import BASE, authorization, json_patches
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.types import Type
@@ -36,12 +36,12 @@ class Given(Struct, frozen=True):
 
 
 @lru_cache(maxsize=16)
-def environment(given: Given) -> Environment:
+def environment(given: Given) -> CelEnvironment:
     """The environment of an expression without policy variables."""
     return _environment(given, None)
 
 
-def _environment(given: Given, variables: Mapping[str, Type] | None) -> Environment:
+def _environment(given: Given, variables: Mapping[str, Type] | None) -> CelEnvironment:
     names = {OBJECT: types.DYN, OLD_OBJECT: types.DYN, NAMESPACE_OBJECT: NAMESPACE, REQUEST_NAME: REQUEST}
     if given.params:
         names[PARAMS] = types.DYN
@@ -52,11 +52,11 @@ def _environment(given: Given, variables: Mapping[str, Type] | None) -> Environm
         names[VARIABLES_NAME] = VARIABLES
         objects[VARIABLES.name] = variables
     if given.patches:
-        return Environment(names, WithPatches(objects), (*BASE, json_patches.LIBRARY))
-    return Environment(names, objects, BASE)
+        return CelEnvironment(names, WithPatches(objects), (*BASE, json_patches.LIBRARY))
+    return CelEnvironment(names, objects, BASE)
 
 
-class Refused(Exception):
+class UnusableExpression(Exception):
     """An expression that cannot be used. `is_internal`: it compiled, and failed when it was prepared for evaluation."""
 
     def __init__(self, why: str, *, is_internal: bool = False) -> None:
@@ -69,7 +69,7 @@ class Composition(Struct):
 
     has_params: bool
     types: dict[str, Type] = field(default_factory=dict)
-    _environments: dict[tuple[Given, int], Environment] = field(default_factory=dict)
+    _environments: dict[tuple[Given, int], CelEnvironment] = field(default_factory=dict)
 
     def variable(self, name: str, text: str) -> Program:
         """Compile a variable and declare it for later expressions. Raises UnusableExpression."""
@@ -77,7 +77,7 @@ class Composition(Struct):
         # A variable that does not compile is declared too, so that expressions which use it get no second error.
         try:
             program = self._compiled(text, given, ())
-        except Refused:
+        except UnusableExpression:
             self.types[name] = types.DYN
             raise
         self.types[name] = program.result
@@ -94,16 +94,16 @@ class Composition(Struct):
         return compiled(self._environments[key], text, wanted)
 
 
-def compiled(within: Environment, text: str, wanted: Sequence[Type]) -> Program:
+def compiled(within: CelEnvironment, text: str, wanted: Sequence[Type]) -> Program:
     """Compile an expression, whose type must be one of `wanted` when types are given. Raises UnusableExpression."""
     try:
         program = within.compile(text)
     except Issue as exc:
-        raise Refused(f"compilation failed: {exc}") from exc
+        raise UnusableExpression(f"compilation failed: {exc}") from exc
     if wanted and program.result not in wanted:
         names = [types.declared(one) for one in (*wanted, program.result)]
         kinds = names[0] if len(wanted) == 1 else f"one of [{' '.join(names[:-1])}]"
-        raise Refused(f"must evaluate to {kinds} but got {names[-1]}")
+        raise UnusableExpression(f"must evaluate to {kinds} but got {names[-1]}")
     if wrong := program.mistake():
-        raise Refused(f"program instantiation failed: {wrong}", is_internal=True)
+        raise UnusableExpression(f"program instantiation failed: {wrong}", is_internal=True)
     return program

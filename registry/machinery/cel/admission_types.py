@@ -6,7 +6,7 @@ Pure: names and types. Must hold: the fields are kube-apiserver's. An expression
 from collections.abc import Iterator, Mapping
 
 from aio_apiserver.registry.machinery.cel import types
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 
 REQUEST = types.object_named("kubernetes.AdmissionRequest")
 NAMESPACE = types.object_named("kubernetes.Namespace")
@@ -93,7 +93,7 @@ class _PatchFields(_AnyFields):
     }
 
     def __getitem__(self, name: str) -> Type:
-        return self._KNOWN.get(name, Type(Kind.OBJECT, ""))
+        return self._KNOWN.get(name, Type(TypeKind.OBJECT, ""))
 
 
 class WithPatches(Mapping[str, Mapping[str, Type]]):

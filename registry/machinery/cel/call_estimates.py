@@ -17,8 +17,8 @@ from aio_apiserver.registry.machinery.cel.costs import (
     SELECTOR_REQUIREMENT,
     TRAVERSAL,
 )
-from aio_apiserver.registry.machinery.cel.sizes import HUGE, NOTHING, ONE, UNKNOWN, Range, exactly
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.sizes import HUGE, NOTHING, ONE, UNKNOWN, EstimateRange, exactly
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 
 _NAME_FORMAT_PATTERN = 128
 
@@ -27,20 +27,20 @@ class Argument(Struct, frozen=True):
     """An argument of a call. `element`: the size of the elements of a list. `literal`: the value of a constant."""
 
     type: Type
-    size: Range | None
-    element: Range | None = None
+    size: EstimateRange | None
+    element: EstimateRange | None = None
     literal: Any = None
 
     @property
-    def known(self) -> Range:
+    def known(self) -> EstimateRange:
         return self.size if self.size is not None else UNKNOWN
 
 
 class Estimate(Struct, frozen=True):
     """The cost of a call without its arguments, and the size of its result."""
 
-    cost: Range
-    result: Range | None = None
+    cost: EstimateRange
+    result: EstimateRange | None = None
 
 
 Estimator = Callable[[str, Argument | None, Sequence[Argument]], Estimate | None]
@@ -71,7 +71,7 @@ def _walk(_overload: str, target: Argument | None, _arguments: Sequence[Argument
     if not target.type.params:
         return Estimate(target.known.scaled(TRAVERSAL))
     cost = ONE
-    if target.type.params[0].kind in (Kind.STRING, Kind.BYTES):
+    if target.type.params[0].kind in (TypeKind.STRING, TypeKind.BYTES):
         cost = cost.plus((target.element or UNKNOWN).scaled(TRAVERSAL))
     return Estimate(target.known.times(cost))
 
@@ -96,7 +96,7 @@ def _replace(_overload: str, target: Argument | None, arguments: Sequence[Argume
     size, old, new = target.known, arguments[0].known, arguments[1].known
     count_high, kept_high = _most_replaced(size.high, old.low, new.high)
     count_low, kept_low = _least_replaced(size.low, old.high, new.low)
-    result = Range(count_low, count_high).times(new).plus(Range(kept_low, kept_high))
+    result = EstimateRange(count_low, count_high).times(new).plus(EstimateRange(kept_low, kept_high))
     return Estimate(size.scaled(2 * TRAVERSAL), result)
 
 
@@ -123,7 +123,7 @@ def _split(_overload: str, target: Argument | None, arguments: Sequence[Argument
     most = target.known.high
     if len(arguments) > 1 and isinstance(arguments[1].literal, int):
         most = arguments[1].literal % (HUGE + 1)
-    return Estimate(target.known.scaled(2 * TRAVERSAL), Range(0, most))
+    return Estimate(target.known.scaled(2 * TRAVERSAL), EstimateRange(0, most))
 
 
 def _join(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
@@ -132,7 +132,7 @@ def _join(_overload: str, target: Argument | None, arguments: Sequence[Argument]
     count = target.known
     size = count.times(target.element or UNKNOWN) if target.type.params else NOTHING
     if arguments:
-        gaps = Range(max(count.low - 1, 0), max(count.high - 1, 0))
+        gaps = EstimateRange(max(count.low - 1, 0), max(count.high - 1, 0))
         size = size.plus(arguments[0].known.times(gaps))
     return Estimate(size.scaled(TRAVERSAL), size)
 
@@ -141,7 +141,7 @@ def _find(_overload: str, target: Argument | None, arguments: Sequence[Argument]
     if target is None or not arguments:
         return None
     cost = target.known.plus(ONE).scaled(TRAVERSAL).times(arguments[0].known.scaled(REGEX))
-    return Estimate(cost, Range(0, target.known.high))
+    return Estimate(cost, EstimateRange(0, target.known.high))
 
 
 def _matches(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
@@ -153,7 +153,7 @@ def _ip(overload: str, target: Argument | None, arguments: Sequence[Argument]) -
     return _CHEAP if overload == "cidr_ip" else _of_argument(TRAVERSAL)(overload, target, arguments)
 
 
-_ADDRESS = Range(4, 16)
+_ADDRESS = EstimateRange(4, 16)
 
 
 def _contains_ip(overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
@@ -186,7 +186,7 @@ def _equals(overload: str, target: Argument | None, arguments: Sequence[Argument
 
 def _smaller(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     most = min(argument.known.high for argument in arguments)
-    return Estimate(Range(1 if most else 0, most).scaled(TRAVERSAL))
+    return Estimate(EstimateRange(1 if most else 0, most).scaled(TRAVERSAL))
 
 
 def _compare(overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
@@ -214,20 +214,24 @@ def _bytes(overload: str, _target: Argument | None, arguments: Sequence[Argument
     if overload not in ("string_to_bytes", "bytes_to_string"):
         return _CHEAP
     size = arguments[0].known
-    result = Range(size.low, size.high * 4) if overload == "string_to_bytes" else Range(size.low // 4, size.high)
+    result = (
+        EstimateRange(size.low, size.high * 4)
+        if overload == "string_to_bytes"
+        else EstimateRange(size.low // 4, size.high)
+    )
     return Estimate(size.scaled(TRAVERSAL), result)
 
 
 def _quote(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     size = arguments[0].known
-    return Estimate(size.scaled(TRAVERSAL), Range(size.low + 2, size.high * 2 + 2))
+    return Estimate(size.scaled(TRAVERSAL), EstimateRange(size.low + 2, size.high * 2 + 2))
 
 
 def _format(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
     return Estimate(target.known.scaled(TRAVERSAL)) if target is not None else None
 
 
-def _allocated(factor: float, size: Range) -> Estimate:
+def _allocated(factor: float, size: EstimateRange) -> Estimate:
     """The estimate of a new list of this size."""
     return Estimate(size.scaled(factor).plus(exactly(1 + LIST_COST)), size)
 

@@ -11,20 +11,20 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.syntax import (
-    Call,
     Comprehension,
-    Entry,
+    Constant,
+    EntryExpr,
+    Expr,
+    FunctionCall,
     Ident,
     ListLiteral,
-    Literal,
     MapLiteral,
-    Node,
     ObjectLiteral,
     Select,
     Tree,
     complain,
 )
-from aio_apiserver.registry.machinery.cel.types import Function, Kind, Overload, Type
+from aio_apiserver.registry.machinery.cel.types import Function, Overload, Type, TypeKind
 from aio_apiserver.registry.machinery.cel.unification import Bindings, most_general
 
 OPTIONAL_SELECT = "_?._"
@@ -95,24 +95,24 @@ class _Checker:
         resolved = {node: self._bindings.resolved(one, frees=True) for node, one in self._types.items()}
         return Checked(tree, resolved, self._overloads, self._names)
 
-    def check(self, node: Node) -> Type:
+    def check(self, node: Expr) -> Type:
         found = self._type_of(node)
         self._types[node.id] = found
         return found
 
-    def _wrong(self, node: Node, message: str) -> Type:
+    def _wrong(self, node: Expr, message: str) -> Type:
         self.mistakes.append((node.id, message))
         return types.ERROR
 
-    def _type_of(self, node: Node) -> Type:
+    def _type_of(self, node: Expr) -> Type:
         match node:
-            case Literal():
+            case Constant():
                 return self._literal(node)
             case Ident():
                 return self._ident(node)
             case Select():
                 return self._select(node)
-            case Call():
+            case FunctionCall():
                 return self._call(node)
             case ListLiteral():
                 return self._list(node)
@@ -124,7 +124,7 @@ class _Checker:
                 return self._comprehension(node)
         raise AssertionError(node)
 
-    def _literal(self, node: Literal) -> Type:
+    def _literal(self, node: Constant) -> Type:
         if node.is_unsigned:
             return types.UINT
         for python, named in _LITERALS:
@@ -145,7 +145,7 @@ class _Checker:
                 return known[name]
         return types.type_of(types.object_named(name)) if name in self._scope.objects else None
 
-    def _undeclared(self, node: Node, name: str) -> Type:
+    def _undeclared(self, node: Expr, name: str) -> Type:
         return self._wrong(node, f"undeclared reference to '{name}' (in container '')")
 
     def _select(self, node: Select) -> Type:
@@ -157,19 +157,19 @@ class _Checker:
         found = self._field(node, node.operand, node.field)
         return types.BOOL if node.is_test else self._bindings.resolved(found)
 
-    def _field(self, node: Node, operand: Node, name: str, *, is_optional: bool = False) -> Type:
+    def _field(self, node: Expr, operand: Expr, name: str, *, is_optional: bool = False) -> Type:
         given = self._bindings.resolved(self.check(operand))
         target = given.params[0] if given.is_optional else given
         found = self._field_of(node, target, name)
         return types.optional_of(found) if is_optional or given.is_optional else found
 
-    def _field_of(self, node: Node, target: Type, name: str) -> Type:
-        if target.kind is Kind.MAP:
+    def _field_of(self, node: Expr, target: Type, name: str) -> Type:
+        if target.kind is TypeKind.MAP:
             return target.params[1]
-        if target.kind is Kind.OBJECT:
+        if target.kind is TypeKind.OBJECT:
             fields = self._scope.objects.get(target.name, {})
             return fields[name] if name in fields else self._wrong(node, f"undefined field '{name}'")
-        if target.kind is Kind.PARAM:
+        if target.kind is TypeKind.PARAM:
             self._bindings.assigns(types.DYN, target)
         elif not target.is_wild:
             self._wrong(node, f"type '{target}' does not support field selection")
@@ -177,7 +177,7 @@ class _Checker:
 
     # Calls
 
-    def _call(self, node: Call) -> Type:
+    def _call(self, node: FunctionCall) -> Type:
         if node.function == OPTIONAL_SELECT:
             return self._optional_select(node)
         given = [self.check(argument) for argument in node.arguments]
@@ -191,14 +191,14 @@ class _Checker:
         given.insert(0, self.check(node.target))
         return self._resolve(node, node.function, given, is_member=True)
 
-    def _optional_select(self, node: Call) -> Type:
+    def _optional_select(self, node: FunctionCall) -> Type:
         operand, name = node.arguments
-        assert isinstance(name, Literal)
+        assert isinstance(name, Constant)
         self._types[name.id] = types.STRING
         self._overloads[node.id] = ["select_optional_field"]
         return self._bindings.resolved(self._field(node, operand, name.value, is_optional=True))
 
-    def _resolve(self, node: Call, name: str, given: list[Type], *, is_member: bool) -> Type:
+    def _resolve(self, node: FunctionCall, name: str, given: list[Type], *, is_member: bool) -> Type:
         function = self._scope.functions.get(name.removeprefix("."))
         if function is None:
             return self._undeclared(node, name)
@@ -215,7 +215,7 @@ class _Checker:
             found = self._bindings.resolved(wanted_result)
             if result is None:
                 result = found
-            elif result.kind is not Kind.DYN and found != result:
+            elif result.kind is not TypeKind.DYN and found != result:
                 result = types.DYN
         return result if result is not None else self._no_overload(node, name, given, is_member=is_member)
 
@@ -226,7 +226,7 @@ class _Checker:
         result, *arguments = self._bindings.renamed([candidate.result, *candidate.arguments])
         return result, arguments
 
-    def _logic(self, node: Call, given: list[Type]) -> Type:
+    def _logic(self, node: FunctionCall, given: list[Type]) -> Type:
         is_right = True
         for argument, found in zip(node.arguments, given, strict=True):
             if not self._bindings.assigns(found, types.BOOL):
@@ -234,7 +234,7 @@ class _Checker:
                 is_right = False
         return types.BOOL if is_right else types.ERROR
 
-    def _no_overload(self, node: Call, name: str, given: list[Type], *, is_member: bool) -> Type:
+    def _no_overload(self, node: FunctionCall, name: str, given: list[Type], *, is_member: bool) -> Type:
         shown = [str(self._bindings.resolved(one, frees=True)) for one in given]
         target = f"{shown.pop(0)}." if is_member else ""
         name = name.removeprefix(".")
@@ -255,21 +255,21 @@ class _Checker:
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
-            assert isinstance(entry.key, Node)
+            assert isinstance(entry.key, Expr)
             key = self._joined(key, self.check(entry.key))
             value = self._joined(value, self._value(entry))
         if key is None or value is None:
             key, value = self._bindings.fresh(), self._bindings.fresh()
         return types.map_of(key, value)
 
-    def _value(self, entry: Entry) -> Type:
+    def _value(self, entry: EntryExpr) -> Type:
         found = self.check(entry.value)
         return self._unwrapped(entry.value, found) if entry.is_optional else found
 
-    def _unwrapped(self, node: Node, found: Type) -> Type:
+    def _unwrapped(self, node: Expr, found: Type) -> Type:
         if found.is_optional:
             return found.params[0]
-        if found.kind is not Kind.DYN:
+        if found.kind is not TypeKind.DYN:
             self._wrong(node, f"expected type '{types.optional_of(found)}' but found '{found}'")
         return found
 
@@ -310,18 +310,18 @@ class _Checker:
         return self._bindings.resolved(found)
 
     def _variables(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
-        if over.kind is Kind.LIST:
+        if over.kind is TypeKind.LIST:
             [element] = over.params
             return (types.INT, element) if node.second else (element, types.ERROR)
-        if over.kind is Kind.MAP:
+        if over.kind is TypeKind.MAP:
             return over.params[0], over.params[1]
-        if (over.is_wild and over != types.ANY) or over.kind is Kind.PARAM:
+        if (over.is_wild and over != types.ANY) or over.kind is TypeKind.PARAM:
             self._bindings.assigns(types.DYN, over)
             return types.DYN, types.DYN
         text = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
         return self._wrong(node.over, text), types.ERROR
 
-    def _demand(self, node: Node, wanted: Type) -> None:
+    def _demand(self, node: Expr, wanted: Type) -> None:
         found = self.check(node)
         if not self._bindings.assigns(wanted, found):
             self._wrong(node, f"expected type '{self._bindings.resolved(wanted)}' but found '{found}'")
@@ -336,7 +336,7 @@ class _Checker:
             self._locals = before
 
 
-def qualified_name(node: Node) -> str:
+def qualified_name(node: Expr) -> str:
     """A chain of selections as one dotted name; empty when the node is something else."""
     if isinstance(node, Ident):
         return node.name

@@ -15,7 +15,7 @@ from aio_apiserver.registry.machinery.cel import checker, instantiation, literal
 from aio_apiserver.registry.machinery.cel.checker import Checked, Scope
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD, merged
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step
-from aio_apiserver.registry.machinery.cel.program import Compiler, Dispatch
+from aio_apiserver.registry.machinery.cel.program import Dispatch, ProgramCompiler
 from aio_apiserver.registry.machinery.cel.types import Function, Type
 
 CALL_LIMIT = 1_000_000
@@ -54,11 +54,11 @@ class Program(Struct, frozen=True, dict=True):
         return self._compiler.compiled(self.checked.tree.root)
 
     @property
-    def _compiler(self) -> Compiler:
-        return Compiler(self.checked, _dispatch(self._libraries))
+    def _compiler(self) -> ProgramCompiler:
+        return ProgramCompiler(self.checked, _dispatch(self._libraries))
 
 
-class Environment(Struct, frozen=True, dict=True):
+class CelEnvironment(Struct, frozen=True, dict=True):
     """variables: types by name. objects: fields of object types, by type name. has_bindings: whether cel.bind is
     allowed.
     """

@@ -10,44 +10,46 @@ from aio_apiserver.registry.machinery.cel import call_estimates
 from aio_apiserver.registry.machinery.cel.call_estimates import Argument, Estimate
 from aio_apiserver.registry.machinery.cel.checker import Checked
 from aio_apiserver.registry.machinery.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
-from aio_apiserver.registry.machinery.cel.sizes import EMPTY_UNION, NOTHING, ONE, UNKNOWN, Range, exactly
+from aio_apiserver.registry.machinery.cel.sizes import EMPTY_UNION, NOTHING, ONE, UNKNOWN, EstimateRange, exactly
 from aio_apiserver.registry.machinery.cel.syntax import (
-    Call,
     Comprehension,
+    Constant,
+    Expr,
+    FunctionCall,
     Ident,
     ListLiteral,
-    Literal,
     MapLiteral,
-    Node,
     ObjectLiteral,
     Select,
 )
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 
 Path = tuple[str, ...]
 """A variable, then field names or ITEMS, KEYS, VALUES."""
 ITEMS, KEYS, VALUES, INDICES = "@items", "@keys", "@values", "@indices"
 
-SizeOf = Callable[[Path], Range | None]
+SizeOf = Callable[[Path], EstimateRange | None]
 """The possible sizes of the value at a path; None when no schema limits it."""
 
 _ACCUMULATORS = frozenset({"@result", "__result__"})
-_SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
+_SCALARS = frozenset(
+    {TypeKind.BOOL, TypeKind.DOUBLE, TypeKind.DURATION, TypeKind.INT, TypeKind.TIMESTAMP, TypeKind.UINT}
+)
 
 
 class _Entries(NamedTuple):
     """The sizes of the keys and values in a list or map."""
 
-    container: Kind
-    key: Range
-    value: Range
+    container: TypeKind
+    key: EstimateRange
+    value: EstimateRange
 
 
 class _Local(NamedTuple):
     """A variable of a comprehension."""
 
     path: Path
-    size: Range | None
+    size: EstimateRange | None
     entries: "_Entries | None"
 
 
@@ -61,19 +63,19 @@ class _Coster:
         self._checked = checked
         self._size_of = size_of
         self._paths: dict[int, Path] = {}
-        self._sizes: dict[int, Range] = {}
+        self._sizes: dict[int, EstimateRange] = {}
         self._entries: dict[int, _Entries] = {}
         self._locals: dict[str, list[_Local]] = {}
 
-    def cost(self, node: Node) -> Range:
+    def cost(self, node: Expr) -> EstimateRange:
         match node:
-            case Literal():
+            case Constant():
                 return NOTHING
             case Ident():
                 return self._ident(node)
             case Select():
                 return self._select(node)
-            case Call():
+            case FunctionCall():
                 return self._call(node)
             case ListLiteral():
                 return self._list(node)
@@ -85,7 +87,7 @@ class _Coster:
                 return self._comprehension(node)
         raise AssertionError(node)
 
-    def _sum(self, nodes: Iterable[Node]) -> Range:
+    def _sum(self, nodes: Iterable[Expr]) -> EstimateRange:
         total = NOTHING
         for node in nodes:
             total = total.plus(self.cost(node))
@@ -93,26 +95,26 @@ class _Coster:
 
     # Names and fields
 
-    def _ident(self, node: Ident) -> Range:
+    def _ident(self, node: Ident) -> EstimateRange:
         local = self._local(node.name)
         self._paths[node.id] = local.path if local is not None else (node.name,)
         return ONE
 
-    def _select(self, node: Select) -> Range:
+    def _select(self, node: Select) -> EstimateRange:
         if node.id in self._checked.names:
             self._paths[node.id] = (self._checked.names[node.id],)
             return ONE
         cost = self.cost(node.operand)
         if node.is_test:
             return cost
-        if self._type(node.operand).kind in (Kind.MAP, Kind.OBJECT, Kind.PARAM):
+        if self._type(node.operand).kind in (TypeKind.MAP, TypeKind.OBJECT, TypeKind.PARAM):
             cost = cost.plus(ONE)
         self._paths[node.id] = (*self._path(node.operand), node.field)
         return cost
 
     # Calls
 
-    def _call(self, node: Call) -> Range:
+    def _call(self, node: FunctionCall) -> EstimateRange:
         if node.function == "dyn":
             cost = self.cost(node.arguments[0])
             self._copy(node, node.arguments[0])
@@ -126,7 +128,7 @@ class _Coster:
             target = self._argument(node.target)
         name = self._checked.names.get(node.id, node.function)
         if name == "_&&_" or name == "_||_":
-            return Range(costs[0].low, costs[0].plus(costs[1]).high)
+            return EstimateRange(costs[0].low, costs[0].plus(costs[1]).high)
         cost, result = EMPTY_UNION, None
         for overload in self._checked.overloads.get(node.id, ()):
             found = self._estimate(node, name, overload, target, arguments, costs)
@@ -143,12 +145,12 @@ class _Coster:
 
     def _estimate(
         self,
-        node: Call,
+        node: FunctionCall,
         name: str,
         overload: str,
         target: Argument | None,
         arguments: Sequence[Argument],
-        costs: Sequence[Range],
+        costs: Sequence[EstimateRange],
     ) -> Estimate:
         if name == "_?_:_":
             return self._conditional(node, arguments, costs)
@@ -160,17 +162,19 @@ class _Coster:
             cost = cost.plus(one)
         return Estimate(cost, found.result)
 
-    def _conditional(self, node: Call, arguments: Sequence[Argument], costs: Sequence[Range]) -> Estimate:
+    def _conditional(
+        self, node: FunctionCall, arguments: Sequence[Argument], costs: Sequence[EstimateRange]
+    ) -> Estimate:
         self._join_entries(node, node.arguments[1:])
         cost = costs[0].plus(costs[1].joined(costs[2]))
         return Estimate(cost, arguments[1].known.joined(arguments[2].known))
 
-    def _join_entries(self, node: Node, parts: Sequence[Node]) -> None:
+    def _join_entries(self, node: Expr, parts: Sequence[Expr]) -> None:
         one, other = (self._entries_of(part) for part in parts[:2])
         if one is not None and other is not None:
             self._entries[node.id] = _Entries(one.container, one.key.joined(other.key), one.value.joined(other.value))
 
-    def _index(self, node: Call, overload: str, result: Range | None) -> Range | None:
+    def _index(self, node: FunctionCall, overload: str, result: EstimateRange | None) -> EstimateRange | None:
         """The size of an indexed element; notes the path of the element."""
         step = {"index_list": ITEMS, "index_map": VALUES}.get(overload)
         if step is None:
@@ -182,28 +186,28 @@ class _Coster:
 
     # Literals of lists, maps and objects
 
-    def _list(self, node: ListLiteral) -> Range:
-        element = EMPTY_UNION if node.elements else Range(0, 0)
+    def _list(self, node: ListLiteral) -> EstimateRange:
+        element = EMPTY_UNION if node.elements else EstimateRange(0, 0)
         cost = NOTHING
         for one in node.elements:
             cost = cost.plus(self.cost(one))
             element = element.joined(self._known(one))
-        self._entries[node.id] = _Entries(Kind.LIST, ONE, element)
+        self._entries[node.id] = _Entries(TypeKind.LIST, ONE, element)
         return cost.plus(exactly(LIST_COST))
 
-    def _map(self, node: MapLiteral) -> Range:
-        start = EMPTY_UNION if node.entries else Range(0, 0)
+    def _map(self, node: MapLiteral) -> EstimateRange:
+        start = EMPTY_UNION if node.entries else EstimateRange(0, 0)
         key, value, cost = start, start, NOTHING
         for entry in node.entries:
-            assert isinstance(entry.key, Node)
+            assert isinstance(entry.key, Expr)
             cost = cost.plus(self.cost(entry.key)).plus(self.cost(entry.value))
             key, value = key.joined(self._known(entry.key)), value.joined(self._known(entry.value))
-        self._entries[node.id] = _Entries(Kind.MAP, key, value)
+        self._entries[node.id] = _Entries(TypeKind.MAP, key, value)
         return cost.plus(exactly(MAP_COST))
 
     # Comprehensions
 
-    def _comprehension(self, node: Comprehension) -> Range:
+    def _comprehension(self, node: Comprehension) -> EstimateRange:
         cost = self.cost(node.over).plus(self.cost(node.start))
         self._push(
             node.accumulator, _Local(self._path(node.start), self._size(node.start), self._entries_of(node.start))
@@ -225,7 +229,7 @@ class _Coster:
         path = self._path(node.over)
         key = entries.key if entries is not None else None
         value = entries.value if entries is not None else None
-        is_list = container is Kind.LIST
+        is_list = container is TypeKind.LIST
         if node.second:
             self._push(node.variable, _Local((*path, INDICES if is_list else KEYS), key, None))
             self._push(node.second, _Local((*path, ITEMS if is_list else VALUES), value, None))
@@ -233,8 +237,8 @@ class _Coster:
         self._push(node.variable, _Local((*path, ITEMS if is_list else KEYS), value if is_list else key, None))
         return [node.variable]
 
-    def _note_result(self, node: Comprehension, count: Range) -> None:
-        if isinstance(node.start, Literal):
+    def _note_result(self, node: Comprehension, count: EstimateRange) -> None:
+        if isinstance(node.start, Constant):
             self._put_size(node, self._size(node.start))
         elif isinstance(node.start, (ListLiteral, MapLiteral)):
             self._put_size(node, count)
@@ -251,39 +255,39 @@ class _Coster:
         known = self._locals.get(name)
         return known[-1] if known else None
 
-    def _type(self, node: Node) -> Type:
+    def _type(self, node: Expr) -> Type:
         return self._checked.types[node.id]
 
-    def _path(self, node: Node) -> Path:
+    def _path(self, node: Expr) -> Path:
         if isinstance(node, Ident):
             local = self._local(node.name)
             if local is not None:
                 return local.path
         return self._paths.get(node.id, ())
 
-    def _argument(self, node: Node) -> Argument:
+    def _argument(self, node: Expr) -> Argument:
         path = self._path(node)
         if path and path[0] in _ACCUMULATORS:
             path = ()
         of_type = self._type(node)
         element = self._size_of((*path, ITEMS)) if path and of_type.params else None
-        return Argument(of_type, self._size(node), element, node.value if isinstance(node, Literal) else None)
+        return Argument(of_type, self._size(node), element, node.value if isinstance(node, Constant) else None)
 
-    def _known(self, node: Node) -> Range:
+    def _known(self, node: Expr) -> EstimateRange:
         size = self._size(node)
         return size if size is not None else UNKNOWN
 
-    def _put_size(self, node: Node, size: Range | None) -> None:
+    def _put_size(self, node: Expr, size: EstimateRange | None) -> None:
         if size is not None:
             self._sizes[node.id] = size
 
-    def _copy(self, node: Node, source: Node) -> None:
+    def _copy(self, node: Expr, source: Expr) -> None:
         self._put_size(node, self._size(source))
         entries = self._entries_of(source)
         if entries is not None:
             self._entries[node.id] = entries
 
-    def _size(self, node: Node) -> Range | None:
+    def _size(self, node: Expr) -> EstimateRange | None:
         if node.id in self._sizes:
             return self._sizes[node.id]
         written = _written_size(node)
@@ -299,18 +303,18 @@ class _Coster:
         local = self._local(node.name) if isinstance(node, Ident) else None
         return local.size if local is not None else None
 
-    def _entries_of(self, node: Node) -> _Entries | None:
+    def _entries_of(self, node: Expr) -> _Entries | None:
         if node.id in self._entries:
             return self._entries[node.id]
         local = self._local(node.name) if isinstance(node, Ident) else None
         return local.entries if local is not None else None
 
 
-def _written_size(node: Node) -> Range | None:
+def _written_size(node: Expr) -> EstimateRange | None:
     match node:
-        case Literal(value=str() | bytes() as text):
+        case Constant(value=str() | bytes() as text):
             return exactly(len(text))
-        case Literal():
+        case Constant():
             return ONE
         case ListLiteral():
             return exactly(len(node.elements))

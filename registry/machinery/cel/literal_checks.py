@@ -9,11 +9,11 @@ from aio_apiserver.registry.machinery.cel import times
 from aio_apiserver.registry.machinery.cel.checker import Checked
 from aio_apiserver.registry.machinery.cel.standard import pattern
 from aio_apiserver.registry.machinery.cel.syntax import (
-    Call,
+    Constant,
+    Expr,
+    FunctionCall,
     ListLiteral,
-    Literal,
     MapLiteral,
-    Node,
     complain,
     parts,
     walk,
@@ -27,7 +27,7 @@ def check(checked: Checked) -> None:
     found = [
         (argument, f"invalid {function} argument")
         for node in walk(checked.tree.root)
-        if isinstance(node, Call)
+        if isinstance(node, FunctionCall)
         for function, argument in _wrong(node)
     ]
     found += _mixed(checked, checked.tree.root)
@@ -38,16 +38,16 @@ def check(checked: Checked) -> None:
 _MAY_MIX = "format"
 
 
-def _mixed(checked: Checked, node: Node) -> Iterator[tuple[Node, str]]:
+def _mixed(checked: Checked, node: Expr) -> Iterator[tuple[Expr, str]]:
     """The members of lists and maps whose type differs from the members before."""
-    if isinstance(node, Call) and node.function == _MAY_MIX:
+    if isinstance(node, FunctionCall) and node.function == _MAY_MIX:
         if node.target is not None:
             yield from _mixed(checked, node.target)
         return
     if isinstance(node, ListLiteral):
         yield from _differing(checked, node.elements, node.optional)
     elif isinstance(node, MapLiteral):
-        yield from _differing(checked, [entry.key for entry in node.entries if isinstance(entry.key, Node)])
+        yield from _differing(checked, [entry.key for entry in node.entries if isinstance(entry.key, Expr)])
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.is_optional)
         yield from _differing(checked, [entry.value for entry in node.entries], optional)
     for part in parts(node):
@@ -55,8 +55,8 @@ def _mixed(checked: Checked, node: Node) -> Iterator[tuple[Node, str]]:
 
 
 def _differing(
-    checked: Checked, nodes: Sequence[Node], optional: frozenset[int] = frozenset()
-) -> Iterator[tuple[Node, str]]:
+    checked: Checked, nodes: Sequence[Expr], optional: frozenset[int] = frozenset()
+) -> Iterator[tuple[Expr, str]]:
     first: Type | None = None
     for index, node in enumerate(nodes):
         found = checked.types[node.id]
@@ -84,12 +84,12 @@ _TESTS: Mapping[str, Callable[[str], bool]] = {
 }
 
 
-def _wrong(node: Call) -> Iterator[tuple[str, Node]]:
+def _wrong(node: FunctionCall) -> Iterator[tuple[str, Expr]]:
     test = _TESTS.get(node.function)
     if test is None or not node.arguments:
         return
     argument = node.arguments[-1]
-    if not isinstance(argument, Literal):
+    if not isinstance(argument, Constant):
         return
     if node.function == "timestamp" and type(argument.value) is int and not argument.is_unsigned:
         is_right = times.MIN_SECONDS <= argument.value <= times.MAX_SECONDS

@@ -15,14 +15,14 @@ from aio_apiserver.registry.machinery.cel.costs import LIST_COST, MAP_COST, OBJE
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step
 from aio_apiserver.registry.machinery.cel.steps import OPERATORS, OTHERWISE, constant, field, field_test, optional_field
 from aio_apiserver.registry.machinery.cel.syntax import (
-    Call,
     Comprehension,
-    Entry,
+    Constant,
+    EntryExpr,
+    Expr,
+    FunctionCall,
     Ident,
     ListLiteral,
-    Literal,
     MapLiteral,
-    Node,
     ObjectLiteral,
     Select,
 )
@@ -60,23 +60,23 @@ def _fits(kind: str, value: Any) -> bool:
     return kind == "any" or kind_of(value) == kind
 
 
-class Compiler:
+class ProgramCompiler:
     """Turns the nodes of one tree into steps."""
 
     def __init__(self, checked: Checked, dispatch: Dispatch) -> None:
         self._checked = checked
         self._dispatch = dispatch
 
-    def compiled(self, node: Node) -> Step:
+    def compiled(self, node: Expr) -> Step:
         """The step that computes a node."""
         match node:
-            case Literal():
+            case Constant():
                 return constant(UInt(node.value) if node.is_unsigned else node.value)
             case Ident():
                 return self._ident(node.name)
             case Select():
                 return self._select(node)
-            case Call():
+            case FunctionCall():
                 return self._call(node)
             case ListLiteral():
                 return self._list(node)
@@ -111,13 +111,13 @@ class Compiler:
 
     # Calls
 
-    def _call(self, node: Call) -> Step:
+    def _call(self, node: FunctionCall) -> Step:
         special = OPERATORS.get(node.function)
         if special is not None:
             return special(*map(self.compiled, node.arguments))
         if node.function == OPTIONAL_SELECT:
             operand, field = node.arguments
-            assert isinstance(field, Literal)
+            assert isinstance(field, Constant)
             return optional_field(self.compiled(operand), field.value)
         otherwise = OTHERWISE.get(self._checked.overloads[node.id][0])
         if otherwise is not None and node.target is not None:
@@ -164,7 +164,7 @@ class Compiler:
 
     def _map(self, node: MapLiteral) -> Step:
         steps = [
-            (self.compiled(entry.key), *self._value(entry)) for entry in node.entries if isinstance(entry.key, Node)
+            (self.compiled(entry.key), *self._value(entry)) for entry in node.entries if isinstance(entry.key, Expr)
         ]
 
         def make(frame: Frame) -> dict[Any, Any]:
@@ -198,7 +198,7 @@ class Compiler:
 
         return make
 
-    def _value(self, entry: Entry) -> tuple[Step, bool]:
+    def _value(self, entry: EntryExpr) -> tuple[Step, bool]:
         return self.compiled(entry.value), entry.is_optional
 
     # Comprehensions

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.machinery.cel import names, types
 from aio_apiserver.registry.machinery.cel.estimates import ITEMS, KEYS, VALUES, Path
-from aio_apiserver.registry.machinery.cel.sizes import Range
+from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.types import Type
 
 Schema = Mapping[str, Any]
@@ -40,7 +40,7 @@ class Declared(Struct, frozen=True):
 
     @property
     def _is_object(self) -> bool:
-        return self.type.kind is types.Kind.OBJECT
+        return self.type.kind is types.TypeKind.OBJECT
 
     def part(self, step: str) -> "Declared | None":
         """The part one step further on a path."""
@@ -48,14 +48,14 @@ class Declared(Struct, frozen=True):
             return self.element
         return self.key if step == KEYS else self.fields.get(step)
 
-    def size_at(self, path: Path) -> Range | None:
+    def size_at(self, path: Path) -> EstimateRange | None:
         """The possible sizes of the value at a path."""
         here: Declared | None = self
         for step in path:
             if here is None:
                 return None
             here = here.part(step)
-        return Range(0, here.largest) if here is not None else None
+        return EstimateRange(0, here.largest) if here is not None else None
 
 
 _STRING = Declared(types.STRING, 2)

@@ -9,25 +9,25 @@ from typing import NamedTuple
 HUGE = 2**64 - 1
 
 
-class Range(NamedTuple):
+class EstimateRange(NamedTuple):
     """A range from the lowest to the highest value."""
 
     low: int
     high: int
 
-    def plus(self, other: "Range") -> "Range":
-        return Range(min(self.low + other.low, HUGE), min(self.high + other.high, HUGE))
+    def plus(self, other: "EstimateRange") -> "EstimateRange":
+        return EstimateRange(min(self.low + other.low, HUGE), min(self.high + other.high, HUGE))
 
-    def times(self, other: "Range") -> "Range":
-        return Range(min(self.low * other.low, HUGE), min(self.high * other.high, HUGE))
+    def times(self, other: "EstimateRange") -> "EstimateRange":
+        return EstimateRange(min(self.low * other.low, HUGE), min(self.high * other.high, HUGE))
 
-    def scaled(self, factor: float) -> "Range":
+    def scaled(self, factor: float) -> "EstimateRange":
         """Both ends times a factor, rounded up."""
-        return Range(_scaled(self.low, factor), _scaled(self.high, factor))
+        return EstimateRange(_scaled(self.low, factor), _scaled(self.high, factor))
 
-    def joined(self, other: "Range") -> "Range":
+    def joined(self, other: "EstimateRange") -> "EstimateRange":
         """The smallest range that contains both."""
-        return Range(min(self.low, other.low), max(self.high, other.high))
+        return EstimateRange(min(self.low, other.low), max(self.high, other.high))
 
 
 def _scaled(value: int, factor: float) -> int:
@@ -35,12 +35,12 @@ def _scaled(value: int, factor: float) -> int:
     return min(HUGE, product)
 
 
-def exactly(count: int) -> Range:
-    return Range(count, count)
+def exactly(count: int) -> EstimateRange:
+    return EstimateRange(count, count)
 
 
-UNKNOWN = Range(0, HUGE)
+UNKNOWN = EstimateRange(0, HUGE)
 NOTHING = exactly(0)
 ONE = exactly(1)
-EMPTY_UNION = Range(HUGE, 0)
+EMPTY_UNION = EstimateRange(HUGE, 0)
 """The neutral element of `joined`."""

@@ -10,7 +10,7 @@ from typing import Any
 from aio_apiserver.registry.base.golang.text import float_text, value_text
 from aio_apiserver.registry.machinery.cel import missing_overloads, times
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD
-from aio_apiserver.registry.machinery.cel.types import Kind, Overload
+from aio_apiserver.registry.machinery.cel.types import Overload, TypeKind
 from aio_apiserver.registry.machinery.cel.values import (
     MAX_INT,
     MAX_UINT,
@@ -36,16 +36,17 @@ Implementations = Mapping[str, Callable[..., Any]]
 """By the id of the overload."""
 
 _BY_KIND = {
-    Kind.TIMESTAMP: "google.protobuf.Timestamp",
-    Kind.DURATION: "google.protobuf.Duration",
-    Kind.NULL: "null_type",
+    TypeKind.TIMESTAMP: "google.protobuf.Timestamp",
+    TypeKind.DURATION: "google.protobuf.Duration",
+    TypeKind.NULL: "null_type",
 }
 
 
 def kinds_of(overload: Overload) -> Sequence[str]:
     """The types that the arguments of an overload must have at run time."""
     return [
-        "any" if one.kind in (Kind.PARAM, Kind.DYN) else _BY_KIND.get(one.kind, one.name) for one in overload.arguments
+        "any" if one.kind in (TypeKind.PARAM, TypeKind.DYN) else _BY_KIND.get(one.kind, one.name)
+        for one in overload.arguments
     ]
 
 

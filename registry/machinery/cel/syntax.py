@@ -19,103 +19,103 @@ _MACROS = ("optional", "two-var-comprehensions", "lists")
 _BINDING_MACROS = (*_MACROS, "bindings")
 
 
-class Node(Struct, frozen=True):
+class Expr(Struct, frozen=True):
     """A node of the tree, upstream's Expr."""
 
     id: int
 
 
-class Literal(Node, frozen=True):
+class Constant(Expr, frozen=True):
     """A constant: None, bool, int, float, str or bytes. `is_unsigned` marks a uint."""
 
     value: Any
     is_unsigned: bool = False
 
 
-class Ident(Node, frozen=True):
+class Ident(Expr, frozen=True):
     """A variable or type name."""
 
     name: str
 
 
-class Select(Node, frozen=True):
+class Select(Expr, frozen=True):
     """A field of the operand, or with `is_test` the macro has()."""
 
-    operand: Node
+    operand: Expr
     field: str
     is_test: bool = False
 
 
-class Call(Node, frozen=True):
+class FunctionCall(Expr, frozen=True):
     """A call of a function or operator, or of a method of `target`."""
 
     function: str
-    arguments: tuple[Node, ...]
-    target: Node | None = None
+    arguments: tuple[Expr, ...]
+    target: Expr | None = None
 
 
-class ListLiteral(Node, frozen=True):
+class ListLiteral(Expr, frozen=True):
     """A list. Elements at `optional` indexes are skipped when they have no value."""
 
-    elements: tuple[Node, ...]
+    elements: tuple[Expr, ...]
     optional: frozenset[int] = frozenset()
 
 
-class Entry(Node, frozen=True):
+class EntryExpr(Expr, frozen=True):
     """A member of a map or object. The key of an object's member is a field name."""
 
-    key: Node | str
-    value: Node
+    key: Expr | str
+    value: Expr
     is_optional: bool = False
 
 
-class MapLiteral(Node, frozen=True):
+class MapLiteral(Expr, frozen=True):
     """A map."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[EntryExpr, ...]
 
 
-class ObjectLiteral(Node, frozen=True):
+class ObjectLiteral(Expr, frozen=True):
     """An object of a named type."""
 
     name: str
-    fields: tuple[Entry, ...]
+    fields: tuple[EntryExpr, ...]
 
 
-class Comprehension(Node, frozen=True):
+class Comprehension(Expr, frozen=True):
     """The fold into which the parser expands `all`, `exists`, `map` and other macros."""
 
     variable: str
     second: str
-    over: Node
+    over: Expr
     accumulator: str
-    start: Node
-    condition: Node
-    step: Node
-    result: Node
+    start: Expr
+    condition: Expr
+    step: Expr
+    result: Expr
 
 
 class Tree(Struct, frozen=True):
     """A whole expression. `places` has the offset of each node in the text."""
 
     text: str
-    root: Node
+    root: Expr
     places: dict[int, int]
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: Expr) -> Iterator[Expr]:
     """A node and all nodes below it."""
     yield node
     for part in parts(node):
         yield from walk(part)
 
 
-def parts(node: Node) -> Iterator[Node]:
+def parts(node: Expr) -> Iterator[Expr]:
     """The direct parts of a node."""
     match node:
         case Select():
             yield node.operand
-        case Call():
+        case FunctionCall():
             if node.target is not None:
                 yield node.target
             yield from node.arguments
@@ -123,7 +123,7 @@ def parts(node: Node) -> Iterator[Node]:
             yield from node.elements
         case MapLiteral():
             for entry in node.entries:
-                if isinstance(entry.key, Node):
+                if isinstance(entry.key, Expr):
                     yield entry.key
                 yield entry.value
         case ObjectLiteral():
@@ -179,7 +179,7 @@ def parse(text: str, *, has_bindings: bool = False) -> Tree:
 
 def _sum(text: str, parts_of_sum: Sequence[Part], *, has_bindings: bool) -> Tree:
     """A sum parsed part by part. Raises Issue."""
-    whole: Node | None = None
+    whole: Expr | None = None
     places: dict[int, int] = {}
     for part in parts_of_sum:
         tree = parse(part.text, has_bindings=has_bindings)
@@ -191,7 +191,7 @@ def _sum(text: str, parts_of_sum: Sequence[Part], *, has_bindings: bool) -> Tree
             continue
         number = max(places, default=0) + 1
         places[number] = part.place
-        whole = Call(number, part.function, (whole, root))
+        whole = FunctionCall(number, part.function, (whole, root))
     assert whole is not None
     return Tree(text, whole, places)
 
@@ -200,13 +200,13 @@ def _renumbered(value: Any, by: int) -> Any:
     """A node with all ids in its tree raised by a number."""
     if isinstance(value, tuple):
         return tuple(_renumbered(one, by) for one in value)
-    if not isinstance(value, Node):
+    if not isinstance(value, Expr):
         return value
     changed = {name: _renumbered(getattr(value, name), by) for name in value.__struct_fields__ if name != "id"}
     return type(value)(id=value.id + by, **changed)
 
 
-def _places(text: str, root: Node, positions: Mapping[int, int]) -> dict[int, int]:
+def _places(text: str, root: Expr, positions: Mapping[int, int]) -> dict[int, int]:
     """The offset of each node; an object has the offset of its brace."""
     places = dict(positions)
     for node in walk(root):
@@ -231,43 +231,43 @@ def _parser(macros: Sequence[str]) -> Any:
     return cel.NewEnv(config=cel.NewEnvConfigFromYaml(f"extensions:\n{names}"))
 
 
-def _node(message: Any) -> Node:
+def _node(message: Any) -> Expr:
     kind = message.WhichOneof("expr_kind")
     return _READERS[kind](message.id, getattr(message, kind))
 
 
-def _literal(identity: int, message: Any) -> Node:
+def _literal(identity: int, message: Any) -> Expr:
     kind = message.WhichOneof("constant_kind")
     value = None if kind in (None, "null_value") else getattr(message, kind)
-    return Literal(identity, value, kind == "uint64_value")
+    return Constant(identity, value, kind == "uint64_value")
 
 
-def _select(identity: int, message: Any) -> Node:
+def _select(identity: int, message: Any) -> Expr:
     return Select(identity, _node(message.operand), message.field, message.test_only)
 
 
-def _call(identity: int, message: Any) -> Node:
+def _call(identity: int, message: Any) -> Expr:
     target = _node(message.target) if message.HasField("target") else None
-    return Call(identity, message.function, tuple(map(_node, message.args)), target)
+    return FunctionCall(identity, message.function, tuple(map(_node, message.args)), target)
 
 
-def _list(identity: int, message: Any) -> Node:
+def _list(identity: int, message: Any) -> Expr:
     return ListLiteral(identity, tuple(map(_node, message.elements)), frozenset(message.optional_indices))
 
 
-def _struct(identity: int, message: Any) -> Node:
+def _struct(identity: int, message: Any) -> Expr:
     entries = tuple(map(_entry, message.entries))
     if message.message_name:
         return ObjectLiteral(identity, message.message_name, entries)
     return MapLiteral(identity, entries)
 
 
-def _entry(message: Any) -> Entry:
+def _entry(message: Any) -> EntryExpr:
     key = message.field_key if message.WhichOneof("key_kind") == "field_key" else _node(message.map_key)
-    return Entry(message.id, key, _node(message.value), message.optional_entry)
+    return EntryExpr(message.id, key, _node(message.value), message.optional_entry)
 
 
-def _comprehension(identity: int, message: Any) -> Node:
+def _comprehension(identity: int, message: Any) -> Expr:
     return Comprehension(
         identity,
         message.iter_var,

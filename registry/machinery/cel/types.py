@@ -11,7 +11,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class Kind(Enum):
+class TypeKind(Enum):
     """The kinds of CEL types."""
 
     DYN = "dyn"
@@ -39,7 +39,7 @@ class Kind(Enum):
 class Type(Struct, frozen=True):
     """`name` is the name of an object, opaque type or parameter, else the name of the kind."""
 
-    kind: Kind
+    kind: TypeKind
     name: str
     params: tuple["Type", ...] = ()
 
@@ -51,11 +51,11 @@ class Type(Struct, frozen=True):
     @property
     def is_wild(self) -> bool:
         """Whether every type can be assigned to it and from it."""
-        return self.kind is Kind.DYN or self.kind is Kind.ERROR
+        return self.kind is TypeKind.DYN or self.kind is TypeKind.ERROR
 
     @property
     def is_optional(self) -> bool:
-        return self.kind is Kind.OPAQUE and self.name == OPTIONAL_NAME
+        return self.kind is TypeKind.OPAQUE and self.name == OPTIONAL_NAME
 
 
 OPTIONAL_NAME = "optional_type"
@@ -74,51 +74,51 @@ def declared(of: Type) -> str:
     return f"{name}({', '.join(map(declared, of.params))})" if of.params else name
 
 
-def _simple(kind: Kind) -> Type:
+def _simple(kind: TypeKind) -> Type:
     return Type(kind, kind.value)
 
 
-DYN = _simple(Kind.DYN)
-ANY = Type(Kind.DYN, "any")
+DYN = _simple(TypeKind.DYN)
+ANY = Type(TypeKind.DYN, "any")
 """google.protobuf.Any: dynamic, but not usable as a list or map."""
-ERROR = _simple(Kind.ERROR)
-NULL = _simple(Kind.NULL)
-BOOL = _simple(Kind.BOOL)
-INT = _simple(Kind.INT)
-UINT = _simple(Kind.UINT)
-DOUBLE = _simple(Kind.DOUBLE)
-STRING = _simple(Kind.STRING)
-BYTES = _simple(Kind.BYTES)
-TIMESTAMP = _simple(Kind.TIMESTAMP)
-DURATION = _simple(Kind.DURATION)
-TYPE = _simple(Kind.TYPE)
+ERROR = _simple(TypeKind.ERROR)
+NULL = _simple(TypeKind.NULL)
+BOOL = _simple(TypeKind.BOOL)
+INT = _simple(TypeKind.INT)
+UINT = _simple(TypeKind.UINT)
+DOUBLE = _simple(TypeKind.DOUBLE)
+STRING = _simple(TypeKind.STRING)
+BYTES = _simple(TypeKind.BYTES)
+TIMESTAMP = _simple(TypeKind.TIMESTAMP)
+DURATION = _simple(TypeKind.DURATION)
+TYPE = _simple(TypeKind.TYPE)
 
 SIMPLE = {one.name: one for one in (DYN, NULL, BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION, TYPE)}
 
 
 def list_of(element: Type) -> Type:
-    return Type(Kind.LIST, "list", (element,))
+    return Type(TypeKind.LIST, "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    return Type(Kind.MAP, "map", (key, value))
+    return Type(TypeKind.MAP, "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
-    return Type(Kind.OPAQUE, OPTIONAL_NAME, (value,))
+    return Type(TypeKind.OPAQUE, OPTIONAL_NAME, (value,))
 
 
 def type_of(value: Type) -> Type:
     """The type of a type name in an expression."""
-    return Type(Kind.TYPE, "type", (value,))
+    return Type(TypeKind.TYPE, "type", (value,))
 
 
 def object_named(name: str) -> Type:
-    return Type(Kind.OBJECT, name)
+    return Type(TypeKind.OBJECT, name)
 
 
 def opaque(name: str) -> Type:
-    return Type(Kind.OPAQUE, name)
+    return Type(TypeKind.OPAQUE, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Overload:
 
 
 def _has_parameters(of: Type) -> bool:
-    return of.kind is Kind.PARAM or any(map(_has_parameters, of.params))
+    return of.kind is TypeKind.PARAM or any(map(_has_parameters, of.params))
 
 
 class Function(Struct, frozen=True):
@@ -202,5 +202,5 @@ def _made(name: str, params: tuple[Type, ...], named: dict[str, Type]) -> Type:
     if name == "type" and params:
         return type_of(*params)
     if len(name) == 1 and name.isupper():
-        return Type(Kind.PARAM, name)
+        return Type(TypeKind.PARAM, name)
     return named[name] if name in named else SIMPLE[name]

@@ -5,10 +5,10 @@ Must hold: a failed attempt leaves the bindings unchanged. A parameter is not bo
 
 from collections.abc import Sequence
 
-from aio_apiserver.registry.machinery.cel.types import DYN, Kind, Type
+from aio_apiserver.registry.machinery.cel.types import DYN, Type, TypeKind
 
-_NULLABLE = frozenset({Kind.OPAQUE, Kind.OBJECT, Kind.DURATION, Kind.TIMESTAMP})
-_COMPOSED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
+_NULLABLE = frozenset({TypeKind.OPAQUE, TypeKind.OBJECT, TypeKind.DURATION, TypeKind.TIMESTAMP})
+_COMPOSED = frozenset({TypeKind.OPAQUE, TypeKind.LIST, TypeKind.MAP})
 
 
 class Bindings:
@@ -21,7 +21,7 @@ class Bindings:
     def fresh(self) -> Type:
         """A new type parameter."""
         self._fresh += 1
-        return Type(Kind.PARAM, f"_var{self._fresh}")
+        return Type(TypeKind.PARAM, f"_var{self._fresh}")
 
     def assigns(self, one: Type, other: Type) -> bool:
         """Whether the first type can be assigned to the second."""
@@ -37,7 +37,7 @@ class Bindings:
 
     def resolved(self, of: Type, *, frees: bool = False) -> Type:
         """A type with its parameters replaced by their bindings; with `frees`, unbound ones become `dyn`."""
-        if of.kind is Kind.PARAM:
+        if of.kind is TypeKind.PARAM:
             if of in self._bound:
                 return self.resolved(self._bound[of], frees=frees)
             return DYN if frees else of
@@ -50,7 +50,7 @@ class Bindings:
         names: dict[str, Type] = {}
 
         def fresh(of: Type) -> Type:
-            if of.kind is Kind.PARAM:
+            if of.kind is TypeKind.PARAM:
                 if of.name not in names:
                     names[of.name] = self.fresh()
                 return names[of.name]
@@ -62,21 +62,21 @@ class Bindings:
         return len(some) == len(others) and all(map(self._one, some, others))
 
     def _one(self, one: Type, other: Type) -> bool:
-        if other.kind is Kind.PARAM:
+        if other.kind is TypeKind.PARAM:
             is_valid, is_bound = self._binds(one, other)
             if is_valid or is_bound:
                 return is_valid
-        if one.kind is Kind.PARAM:
+        if one.kind is TypeKind.PARAM:
             return self._binds(other, one)[0]
         if one.is_wild or other.is_wild:
             return True
-        if Kind.NULL in (one.kind, other.kind):
-            return one.kind is other.kind or (other if one.kind is Kind.NULL else one).kind in _NULLABLE
+        if TypeKind.NULL in (one.kind, other.kind):
+            return one.kind is other.kind or (other if one.kind is TypeKind.NULL else one).kind in _NULLABLE
         if one.kind is not other.kind:
             return False
         if one.kind in _COMPOSED:
             return one.name == other.name and self._all(one.params, other.params)
-        return one.kind is Kind.TYPE or one == other
+        return one.kind is TypeKind.TYPE or one == other
 
     def _binds(self, meaning: Type, parameter: Type) -> tuple[bool, bool]:
         """Whether a parameter can be bound to a type, and whether it was bound before."""
@@ -100,7 +100,7 @@ class Bindings:
     def _contains(self, of: Type, parameter: Type) -> bool:
         if of == parameter:
             return True
-        if of.kind is Kind.PARAM:
+        if of.kind is TypeKind.PARAM:
             meaning = self._bound.get(of)
             return meaning is not None and self._contains(meaning, parameter)
         return any(self._contains(one, parameter) for one in of.params)
@@ -112,9 +112,9 @@ def most_general(one: Type, other: Type) -> Type:
 
 
 def _is_as_general(one: Type, other: Type) -> bool:
-    if one.kind in (Kind.DYN, Kind.PARAM):
+    if one.kind in (TypeKind.DYN, TypeKind.PARAM):
         return True
-    if other.kind in (Kind.DYN, Kind.PARAM) or one.kind is not other.kind:
+    if other.kind in (TypeKind.DYN, TypeKind.PARAM) or one.kind is not other.kind:
         return False
     if one.kind in _COMPOSED:
         return (
@@ -122,4 +122,4 @@ def _is_as_general(one: Type, other: Type) -> bool:
             and len(one.params) == len(other.params)
             and all(map(_is_as_general, one.params, other.params))
         )
-    return one.kind is Kind.TYPE or one == other
+    return one.kind is TypeKind.TYPE or one == other

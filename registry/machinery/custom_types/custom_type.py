@@ -19,7 +19,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.custom_types import structural_nodes
 from aio_apiserver.registry.machinery.schema import field_paths, strict
 from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded
-from aio_apiserver.registry.machinery.schema.model import Node, Schema
+from aio_apiserver.registry.machinery.schema.model import Schema, SchemaNode
 from aio_apiserver.registry.machinery.schema.structural import defaulting, embedded, lists, pruning, rules
 from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
 from aio_apiserver.registry.machinery.schema.validation import combinations
@@ -48,7 +48,7 @@ class CustomType:
         return self._read_schema()
 
     @cached_property
-    def node(self) -> Node:
+    def node(self) -> SchemaNode:
         """The schema as nodes, for merge and apply."""
         return structural_nodes.compiled(self.schema or {})
 
@@ -143,7 +143,7 @@ class CustomType:
         coercion = embedded.Coercion(self.metadata)
         try:
             coercion.coerce(obj, self.schema)
-        except embedded.Malformed as exc:
+        except embedded.MalformedResource as exc:
             raise DecodeError(str(exc)) from exc
         return sorted(coercion.unknown)
 

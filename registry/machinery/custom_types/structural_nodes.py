@@ -6,23 +6,31 @@ any JSON. Value validations and CEL rules stay in `SchemaNode.schema`.
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Kind, Merge, Node, Schema, Structure
+from aio_apiserver.registry.machinery.schema.model import (
+    MISSING,
+    Merge,
+    Schema,
+    SchemaField,
+    SchemaKind,
+    SchemaNode,
+    Structure,
+)
 
 _SCALARS = {
-    "string": Kind.STRING,
-    "integer": Kind.INTEGER,
-    "number": Kind.NUMBER,
-    "boolean": Kind.BOOLEAN,
+    "string": SchemaKind.STRING,
+    "integer": SchemaKind.INTEGER,
+    "number": SchemaKind.NUMBER,
+    "boolean": SchemaKind.BOOLEAN,
 }
 
 
-def compiled(schema: Schema) -> Node:
+def compiled(schema: Schema) -> SchemaNode:
     """The node of a schema."""
     kind = _kind(schema)
-    return Node(
+    return SchemaNode(
         kind=kind,
         format=schema.get("format") or "",
-        structure=_structure(schema) if kind is Kind.OBJECT else None,
+        structure=_structure(schema) if kind is SchemaKind.OBJECT else None,
         items=_items(schema, kind),
         merge=Merge.of(schema),
         default=schema.get("default", MISSING),
@@ -33,32 +41,32 @@ def compiled(schema: Schema) -> Node:
     )
 
 
-def _kind(schema: Schema) -> Kind:
+def _kind(schema: Schema) -> SchemaKind:
     if schema.get("x-kubernetes-int-or-string"):
-        return Kind.INT_OR_STRING
+        return SchemaKind.INT_OR_STRING
     name = schema.get("type") or ""
     if name == "object":
-        return Kind.MAP if schema.get("additionalProperties") else Kind.OBJECT
+        return SchemaKind.MAP if schema.get("additionalProperties") else SchemaKind.OBJECT
     if name == "array":
-        return Kind.LIST
-    return _SCALARS.get(name, Kind.ANY)
+        return SchemaKind.LIST
+    return _SCALARS.get(name, SchemaKind.ANY)
 
 
 def _structure(schema: Schema) -> Structure:
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     required = frozenset(schema.get("required") or ())
 
-    def fields() -> Mapping[str, Field]:
+    def fields() -> Mapping[str, SchemaField]:
         return {
-            name: Field(name, compiled(member), is_required=name in required, is_pointer=True)
+            name: SchemaField(name, compiled(member), is_required=name in required, is_pointer=True)
             for name, member in properties.items()
         }
 
     return Structure("", fields)
 
 
-def _items(schema: Schema, kind: Kind) -> Node | None:
-    if kind not in {Kind.LIST, Kind.MAP}:
+def _items(schema: Schema, kind: SchemaKind) -> SchemaNode | None:
+    if kind not in {SchemaKind.LIST, SchemaKind.MAP}:
         return None
-    items = schema.get("items" if kind is Kind.LIST else "additionalProperties")
+    items = schema.get("items" if kind is SchemaKind.LIST else "additionalProperties")
     return compiled(items if isinstance(items, Mapping) else {})

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.openapi.builtin_routes import MEDIA_TYPES, Resource, routes_of
-from aio_apiserver.registry.machinery.openapi.routes import META, Head, OwnSchemas, Route, answers
+from aio_apiserver.registry.machinery.openapi.builtin_routes import MEDIA_TYPES, DocumentedResource, routes_of
+from aio_apiserver.registry.machinery.openapi.routes import META, DocumentInfo, OwnSchemas, Route, answers
 
 TITLE = "Kubernetes"
 
@@ -16,7 +16,7 @@ class GroupVersion(Struct, frozen=True, eq=False):
     group: str
     version: str
     minor: str
-    resources: Sequence[Resource]
+    resources: Sequence[DocumentedResource]
 
     @property
     def path(self) -> str:
@@ -27,8 +27,8 @@ class GroupVersion(Struct, frozen=True, eq=False):
         return self.path
 
     @property
-    def head(self) -> Head:
-        return Head(TITLE, self.minor)
+    def head(self) -> DocumentInfo:
+        return DocumentInfo(TITLE, self.minor)
 
     @property
     def scope(self) -> tuple[str, str]:

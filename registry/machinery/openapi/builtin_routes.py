@@ -35,7 +35,7 @@ _LIST_WORDS = "deprecated: use the 'watch' parameter with a list operation inste
 _ITEM_WORDS = f"{_LIST_WORDS}, filtered to a single item with the 'fieldSelector' parameter."
 
 
-class Resource(Struct, frozen=True, kw_only=True):
+class DocumentedResource(Struct, frozen=True, kw_only=True):
     """A resource at one path of a group version (`deployments`, `deployments/scale`).
 
     kind: the kind of the main resource. object_kind, definition: the type that this path reads and writes.
@@ -63,7 +63,7 @@ class _Place(Struct, frozen=True):
     suffix: str = ""
 
 
-def routes_of(root: str, group: str, resource: Resource) -> list[Route]:
+def routes_of(root: str, group: str, resource: DocumentedResource) -> list[Route]:
     """All routes of a resource below the root of a group version."""
     prefix = "namespaces/{namespace}/" if resource.is_namespaced else ""
     within = (parameters.NAMESPACE,) if resource.is_namespaced else ()
@@ -84,7 +84,7 @@ class _Writer(Struct, frozen=True):
     """Writes the routes of one resource."""
 
     root: str
-    resource: Resource
+    resource: DocumentedResource
     reading: connections.Reading | None
 
     def routes(self, whole: _Place, item: _Place, everywhere: _Place | None) -> Iterator[Route]:
@@ -101,7 +101,7 @@ class _Writer(Struct, frozen=True):
             yield from (self._watch_list(place) for place in places)
             yield self._watch(item)
 
-    def connected(self, item: _Place, connection: connections.Connection) -> Iterator[Route]:
+    def connected(self, item: _Place, connection: connections.ConnectRoute) -> Iterator[Route]:
         """The routes of a subresource that connects (exec, proxy)."""
         below = _Place(f"{item.path}/{{path}}", (*item.parameters, parameters.PATH), item.scope, "WithPath")
         for place in (item, below) if connection.has_path else (item,):
@@ -218,7 +218,7 @@ class _Writer(Struct, frozen=True):
             responses=answers(WATCH_EVENT, 200),
         )
 
-    def _connect(self, place: _Place, method: str, connection: connections.Connection) -> Route:
+    def _connect(self, place: _Place, method: str, connection: connections.ConnectRoute) -> Route:
         kind = replace(self.resource.object_kind, kind=connection.kind)
         return Route(
             method=method.lower(),

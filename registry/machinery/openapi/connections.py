@@ -14,7 +14,7 @@ _STREAMS = ("GET", "POST")
 _PROXIED = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
-class Connection(Struct, frozen=True):
+class ConnectRoute(Struct, frozen=True):
     """A connecting subresource: the kind of its options, its methods, and whether a path may follow."""
 
     kind: str
@@ -29,18 +29,18 @@ class Reading(Struct, frozen=True):
     produces: Sequence[str]
 
 
-CONNECTIONS: Mapping[tuple[str, str], Connection] = {
-    ("", "pods/attach"): Connection("PodAttachOptions", _STREAMS),
-    ("", "pods/exec"): Connection("PodExecOptions", _STREAMS),
-    ("", "pods/portforward"): Connection("PodPortForwardOptions", _STREAMS),
-    ("", "pods/proxy"): Connection("PodProxyOptions", _PROXIED, has_path=True),
-    ("", "services/proxy"): Connection("ServiceProxyOptions", _PROXIED, has_path=True),
-    ("", "nodes/proxy"): Connection("NodeProxyOptions", _PROXIED, has_path=True),
+CONNECTIONS: Mapping[tuple[str, str], ConnectRoute] = {
+    ("", "pods/attach"): ConnectRoute("PodAttachOptions", _STREAMS),
+    ("", "pods/exec"): ConnectRoute("PodExecOptions", _STREAMS),
+    ("", "pods/portforward"): ConnectRoute("PodPortForwardOptions", _STREAMS),
+    ("", "pods/proxy"): ConnectRoute("PodProxyOptions", _PROXIED, has_path=True),
+    ("", "services/proxy"): ConnectRoute("ServiceProxyOptions", _PROXIED, has_path=True),
+    ("", "nodes/proxy"): ConnectRoute("NodeProxyOptions", _PROXIED, has_path=True),
 }
 
 READINGS: Mapping[tuple[str, str], Reading] = {("", "pods/log"): Reading("PodLogOptions", ("text/plain",))}
 
 
-def named(places: Sequence[Parameter], connection: Connection) -> list[Parameter]:
+def named(places: Sequence[Parameter], connection: ConnectRoute) -> list[Parameter]:
     """The path parameters; `name` is described by the kind of the options."""
     return [parameters.name_of(connection.kind) if one.name == "name" else one for one in places]

@@ -11,12 +11,12 @@ from msgspec import Struct
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.openapi import custom_schemas, parameters
 from aio_apiserver.registry.machinery.openapi.builtin_routes import article
-from aio_apiserver.registry.machinery.openapi.custom_schemas import Shape
+from aio_apiserver.registry.machinery.openapi.custom_schemas import CustomShape
 from aio_apiserver.registry.machinery.openapi.routes import (
     DELETE_OPTIONS,
     PATCH,
     STATUS,
-    Head,
+    DocumentInfo,
     OwnSchemas,
     Parameter,
     Route,
@@ -24,7 +24,7 @@ from aio_apiserver.registry.machinery.openapi.routes import (
 )
 from aio_apiserver.registry.machinery.schema.model import Schema
 
-_HEAD = Head("Kubernetes CRD Swagger", "v0.1.0", has_security=False)
+_HEAD = DocumentInfo("Kubernetes CRD Swagger", "v0.1.0", has_security=False)
 _MEDIA_TYPES = ("application/json", "application/yaml")
 _PATCH_TYPES = ("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml")
 _SCALE = "io.k8s.api.autoscaling.v1.Scale"
@@ -65,7 +65,7 @@ class CustomGroupVersion(Struct, frozen=True, eq=False):
         return self.path, *(resource.digest for resource in self.resources)
 
     @property
-    def head(self) -> Head:
+    def head(self) -> DocumentInfo:
         return _HEAD
 
     @property
@@ -84,8 +84,8 @@ class CustomGroupVersion(Struct, frozen=True, eq=False):
             {name: schema for own in found for name, schema in own.version3.items()},
         )
 
-    def _shape(self, resource: CustomResource) -> Shape:
-        return Shape(
+    def _shape(self, resource: CustomResource) -> CustomShape:
+        return CustomShape(
             kind=GroupVersionKind(self.group, self.version, resource.kind),
             list_kind=resource.list_kind,
             plural=resource.plural,

@@ -41,7 +41,7 @@ _NOT_IN_VERSION2 = ("allOf", "oneOf", "anyOf", "not", "nullable", "default")
 Change = Callable[[dict[str, Any]], None]
 
 
-class Shape(Struct, frozen=True, kw_only=True):
+class CustomShape(Struct, frozen=True, kw_only=True):
     """The parts of a custom resource that its definitions show."""
 
     kind: GroupVersionKind
@@ -57,7 +57,7 @@ def name_of(kind: GroupVersionKind) -> str:
     return ".".join([*reversed(kind.group.split(".")), kind.version, kind.kind])
 
 
-def of(shape: Shape) -> OwnSchemas:
+def of(shape: CustomShape) -> OwnSchemas:
     """The definitions of the kind and its list, for both versions."""
     name = name_of(shape.kind)
     list_name = name_of(GroupVersionKind(shape.kind.group, shape.kind.version, shape.list_kind))
@@ -67,7 +67,7 @@ def of(shape: Shape) -> OwnSchemas:
     )
 
 
-def _object2(shape: Shape) -> Schema:
+def _object2(shape: CustomShape) -> Schema:
     schema = shape.schema
     if schema is None or schema.get(_UNKNOWN) or shape.preserves_unknown_fields:
         return _told(shape, {"type": "object"}, shape.kind.kind)
@@ -75,7 +75,7 @@ def _object2(shape: Shape) -> Schema:
     return _told(shape, _native(_changed(shown, _embed2), _reference2), shape.kind.kind)
 
 
-def _object3(shape: Shape) -> Schema:
+def _object3(shape: CustomShape) -> Schema:
     if shape.schema is None:
         return _told(shape, {"type": "object"}, shape.kind.kind)
     shown = _changed(_changed(shape.schema, _unfold), _embed3)
@@ -93,7 +93,7 @@ def _native(schema: dict[str, Any], reference: "_Reference") -> dict[str, Any]:
     return {**schema, "properties": properties}
 
 
-def _list(shape: Shape, reference: "_Reference") -> Schema:
+def _list(shape: CustomShape, reference: "_Reference") -> Schema:
     items = {
         "description": f"List of {shape.plural}. More info: {_CONVENTIONS}",
         "type": "array",
@@ -113,7 +113,7 @@ def _list(shape: Shape, reference: "_Reference") -> Schema:
     return _told(shape, schema, shape.list_kind)
 
 
-def _told(shape: Shape, schema: dict[str, Any], kind: str) -> Schema:
+def _told(shape: CustomShape, schema: dict[str, Any], kind: str) -> Schema:
     names = {"group": shape.kind.group, "version": shape.kind.version, "kind": kind}
     told = {**schema, "x-kubernetes-group-version-kind": [names]}
     if shape.selectable_fields:

@@ -33,7 +33,7 @@ _ZEROES: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean"
 _NO_DEFAULT = object()
 
 
-class Definitions:
+class PublishedDefinitions:
     """The definitions of one minor version."""
 
     def __init__(self, published: Mapping[str, Schema]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery.openapi.builtin import TITLE, discovery_route
-from aio_apiserver.registry.machinery.openapi.routes import Head, OwnSchemas, Response, Route, answers
+from aio_apiserver.registry.machinery.openapi.routes import DocumentInfo, OwnSchemas, Response, Route, answers
 
 _JSON = ("application/json",)
 
@@ -22,8 +22,8 @@ class Root(Struct, frozen=True, eq=False):
         return self.path
 
     @property
-    def head(self) -> Head:
-        return Head(TITLE, self.minor)
+    def head(self) -> DocumentInfo:
+        return DocumentInfo(TITLE, self.minor)
 
     @property
     def scope(self) -> None:

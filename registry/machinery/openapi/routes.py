@@ -64,7 +64,7 @@ class OwnSchemas(Struct, frozen=True):
     version3: Mapping[str, Schema] = field(default_factory=dict)
 
 
-class Head(Struct, frozen=True):
+class DocumentInfo(Struct, frozen=True):
     """The `info` of a version 3 document."""
 
     title: str
@@ -72,7 +72,7 @@ class Head(Struct, frozen=True):
     has_security: bool = True
 
 
-class Source(Protocol):
+class DocumentSource(Protocol):
     """The source of one version 3 document. It is asked when the document is written.
 
     path: below /openapi/v3. key: equal for equal documents. scope: the group version whose kinds WatchEvent and
@@ -86,7 +86,7 @@ class Source(Protocol):
     def key(self) -> Hashable: ...
 
     @property
-    def head(self) -> Head: ...
+    def head(self) -> DocumentInfo: ...
 
     @property
     def scope(self) -> tuple[str, str] | None: ...

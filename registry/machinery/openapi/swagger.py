@@ -13,9 +13,9 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery.openapi import paths
-from aio_apiserver.registry.machinery.openapi.definitions import Definitions
+from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
 from aio_apiserver.registry.machinery.openapi.paths import Document
-from aio_apiserver.registry.machinery.openapi.routes import Parameter, Response, Route, Source
+from aio_apiserver.registry.machinery.openapi.routes import DocumentSource, Parameter, Response, Route
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Swagger:
         self._parts: dict[str, _Part] = {}
         self._common: tuple[frozenset[str], Mapping[str, orjson.Fragment]] = (frozenset(), {})
 
-    def document(self, sources: Sequence[Source], types: Callable[[], Definitions]) -> Document:
+    def document(self, sources: Sequence[DocumentSource], types: Callable[[], PublishedDefinitions]) -> Document:
         """The document of the sources, with encoded parts, for orjson.dumps. `types`: the built-in definitions."""
         parts = [self._part(source) for source in sources]
         self._parts = {source.path: part for source, part in zip(sources, parts, strict=True)}
@@ -68,11 +68,13 @@ class Swagger:
             "security": [{"BearerToken": []}],
         }
 
-    def _part(self, source: Source) -> _Part:
+    def _part(self, source: DocumentSource) -> _Part:
         known = self._parts.get(source.path)
         return known if known is not None and known.key == source.key else _written(source)
 
-    def _of_types(self, parts: Iterable[_Part], types: Callable[[], Definitions]) -> Mapping[str, orjson.Fragment]:
+    def _of_types(
+        self, parts: Iterable[_Part], types: Callable[[], PublishedDefinitions]
+    ) -> Mapping[str, orjson.Fragment]:
         """The built-in definitions that the sources use."""
         used = frozenset(name for part in parts for name in part.used)
         if self._common[0] != used:
@@ -80,7 +82,7 @@ class Swagger:
         return self._common[1]
 
 
-def _written(source: Source) -> _Part:
+def _written(source: DocumentSource) -> _Part:
     shared = _SharedParameters()
     routes = source.routes()
     items = paths.items(routes, shared.operation, shared.parameter)

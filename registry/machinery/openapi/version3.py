@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from aio_apiserver.registry.machinery.openapi import paths
-from aio_apiserver.registry.machinery.openapi.definitions import Definitions
+from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
 from aio_apiserver.registry.machinery.openapi.paths import Document
-from aio_apiserver.registry.machinery.openapi.routes import Parameter, Response, Route, Source
+from aio_apiserver.registry.machinery.openapi.routes import DocumentSource, Parameter, Response, Route
 from aio_apiserver.registry.machinery.openapi.swagger import SECURITY
 
 ROOT = "#/components/schemas/"
 
 
-def document(source: Source, definitions: Definitions) -> Document:
+def document(source: DocumentSource, definitions: PublishedDefinitions) -> Document:
     """The document of a source."""
     routes = source.routes()
     own = source.schemas().version3

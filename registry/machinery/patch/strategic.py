@@ -13,14 +13,14 @@ from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.machinery.patch import strategic_errors, strategic_lists, strategic_rules
 from aio_apiserver.registry.machinery.patch.strategic_errors import Map
 from aio_apiserver.registry.machinery.patch.strategic_lists import DELETE, DIRECTIVE, REPLACE
-from aio_apiserver.registry.machinery.schema.model import Node
+from aio_apiserver.registry.machinery.schema.model import SchemaNode
 
 _RETAIN_KEYS = "$retainKeys"
 _ELEMENT_ORDER = "$setElementOrder"
 _DELETE_FROM = "$deleteFromPrimitiveList"
 
 
-def merged(original: Map, patch: Map, node: Node) -> Map:
+def merged(original: Map, patch: Map, node: SchemaNode) -> Map:
     """The object of a type after the patch. Raises BadRequest, Unprocessable and StatusError."""
     if DIRECTIVE in patch:
         return _directed(patch)
@@ -59,7 +59,7 @@ def _retain_keys(original: Map, patch: Map) -> None:
         del original[name]
 
 
-def _set_element_order(original: Map, patch: Map, node: Node, directive: str) -> None:
+def _set_element_order(original: Map, patch: Map, node: SchemaNode, directive: str) -> None:
     """Merge and order the list of the directive, and remove both from the patch."""
     order = _as_list(patch.pop(directive))
     name = _listed(directive, _ELEMENT_ORDER, "setElementOrder list")
@@ -96,7 +96,7 @@ def _as_list(value: Any) -> list[Any]:
     return value
 
 
-def _delete_scalars(original: Map, name: str, deleted: Any, node: Node) -> None:
+def _delete_scalars(original: Map, name: str, deleted: Any, node: SchemaNode) -> None:
     if deleted is None:
         original.pop(name, None)
         return
@@ -106,7 +106,7 @@ def _delete_scalars(original: Map, name: str, deleted: Any, node: Node) -> None:
         original[name] = strategic_lists.without(present, deleted)
 
 
-def _set_member(original: Map, name: str, value: Any, node: Node) -> None:
+def _set_member(original: Map, name: str, value: Any, node: SchemaNode) -> None:
     if value is None:
         original.pop(name, None)
         return
@@ -123,7 +123,7 @@ def _set_member(original: Map, name: str, value: Any, node: Node) -> None:
         original[name] = _without_directives(value)
 
 
-def _merged_list(original: list[Any], patch: list[Any], rule: strategic_rules.Rule) -> list[Any]:
+def _merged_list(original: list[Any], patch: list[Any], rule: strategic_rules.PatchRule) -> list[Any]:
     return strategic_lists.merged(original, patch, rule, merge_maps=merged) if rule.is_merged else patch
 
 

@@ -13,19 +13,19 @@ import orjson
 from aio_apiserver.registry.base.errors import StatusError, Unprocessable
 from aio_apiserver.registry.machinery.patch import strategic_errors
 from aio_apiserver.registry.machinery.patch.strategic_errors import Map
-from aio_apiserver.registry.machinery.patch.strategic_rules import Rule
-from aio_apiserver.registry.machinery.schema.model import Node
+from aio_apiserver.registry.machinery.patch.strategic_rules import PatchRule
+from aio_apiserver.registry.machinery.schema.model import SchemaNode
 
 DIRECTIVE = "$patch"
 DELETE = "delete"
 REPLACE = "replace"
 MERGE = "merge"
 
-MergeMaps = Callable[[Map, Map, Node], Map]
+MergeMaps = Callable[[Map, Map, SchemaNode], Map]
 Identity = tuple[type, Any]
 
 
-def merged(original: list[Any], patch: list[Any], rule: Rule, *, merge_maps: MergeMaps) -> list[Any]:
+def merged(original: list[Any], patch: list[Any], rule: PatchRule, *, merge_maps: MergeMaps) -> list[Any]:
     """The list after the patch."""
     if not original and not patch:
         return original
@@ -175,7 +175,7 @@ def _directed(original: list[Map], patch: list[Map], merge_key: str) -> tuple[li
     return [one for one in original if merge_key not in one or identity(one[merge_key]) not in deleted], plain
 
 
-def _merged_by_key(original: list[Map], patch: list[Map], rule: Rule, merge_maps: MergeMaps) -> list[Map]:
+def _merged_by_key(original: list[Map], patch: list[Map], rule: PatchRule, merge_maps: MergeMaps) -> list[Map]:
     result = list(original)
     places = {identity(one.get(rule.merge_key)): place for place, one in reversed(list(enumerate(result)))}
     for element in patch:

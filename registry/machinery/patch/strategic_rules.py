@@ -8,16 +8,22 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node
+from aio_apiserver.registry.machinery.schema.model import SchemaField, SchemaKind, SchemaNode
 
-_GO_KINDS = {Kind.MAP: "map", Kind.LIST: "slice", Kind.BYTES: "slice", Kind.STRING: "string", Kind.BOOLEAN: "bool"}
+_GO_KINDS = {
+    SchemaKind.MAP: "map",
+    SchemaKind.LIST: "slice",
+    SchemaKind.BYTES: "slice",
+    SchemaKind.STRING: "string",
+    SchemaKind.BOOLEAN: "bool",
+}
 _RETAIN_KEYS = "retainKeys"
 
 
-class Rule(Struct, frozen=True):
+class PatchRule(Struct, frozen=True):
     """The merge of one member. `node`: the type of the object, or of the list's elements."""
 
-    node: Node
+    node: SchemaNode
     strategy: str
     merge_key: str
 
@@ -30,23 +36,23 @@ class Rule(Struct, frozen=True):
         return self.strategy == "replace"
 
 
-def of_object(owner: Node, name: str) -> Rule:
+def of_object(owner: SchemaNode, name: str) -> PatchRule:
     """The rule of an object member. Raises StatusError."""
     member = _member(owner, name)
     return _rule(member.node, member)
 
 
-def of_list(owner: Node, name: str) -> Rule:
+def of_list(owner: SchemaNode, name: str) -> PatchRule:
     """The rule of a list member. Raises StatusError."""
     member = _member(owner, name)
-    if member.node.items is not None and member.node.kind is Kind.LIST:
+    if member.node.items is not None and member.node.kind is SchemaKind.LIST:
         return _rule(member.node.items, member)
     if not member.is_pointer:
         raise StatusError("expected slice or array type, but got: struct")
     return _rule(member.node, member)
 
 
-def _member(owner: Node, name: str) -> Field:
+def _member(owner: SchemaNode, name: str) -> SchemaField:
     if owner.kind in _GO_KINDS:
         found = _GO_KINDS[owner.kind]
         raise StatusError(f"merging an object in json but data type is not struct, instead is: {found}")
@@ -58,7 +64,7 @@ def _member(owner: Node, name: str) -> Field:
     return member
 
 
-def _rule(node: Node, member: Field) -> Rule:
+def _rule(node: SchemaNode, member: SchemaField) -> PatchRule:
     merge = member.node.merge
     strategy = next((one for one in merge.patch_strategies if one != _RETAIN_KEYS), "")
-    return Rule(node, strategy, merge.patch_merge_key)
+    return PatchRule(node, strategy, merge.patch_merge_key)

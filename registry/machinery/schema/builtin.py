@@ -9,22 +9,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.registry.machinery.schema import definitions, go_names, presence, run_time_defaults, wire
-from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Kind, Merge, Node, Schema, Structure
+from aio_apiserver.registry.machinery.schema.model import (
+    MISSING,
+    Merge,
+    Schema,
+    SchemaField,
+    SchemaKind,
+    SchemaNode,
+    Structure,
+)
 
 _API = "io.k8s.apimachinery.pkg."
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 _KINDS = {
-    f"{_API}api.resource.Quantity": Kind.QUANTITY,
-    f"{_API}util.intstr.IntOrString": Kind.INT_OR_STRING,
-    f"{_API}apis.meta.v1.Time": Kind.TIME,
-    f"{_API}apis.meta.v1.MicroTime": Kind.MICRO_TIME,
-    f"{_API}apis.meta.v1.FieldsV1": Kind.ANY,
-    f"{_API}runtime.RawExtension": Kind.ANY,
-    f"{_EXTENSIONS}JSON": Kind.JSON,
-    f"{_EXTENSIONS}JSONSchemaPropsOrArray": Kind.ONE_OF,
-    f"{_EXTENSIONS}JSONSchemaPropsOrBool": Kind.ONE_OF,
-    f"{_EXTENSIONS}JSONSchemaPropsOrStringArray": Kind.ONE_OF,
+    f"{_API}api.resource.Quantity": SchemaKind.QUANTITY,
+    f"{_API}util.intstr.IntOrString": SchemaKind.INT_OR_STRING,
+    f"{_API}apis.meta.v1.Time": SchemaKind.TIME,
+    f"{_API}apis.meta.v1.MicroTime": SchemaKind.MICRO_TIME,
+    f"{_API}apis.meta.v1.FieldsV1": SchemaKind.ANY,
+    f"{_API}runtime.RawExtension": SchemaKind.ANY,
+    f"{_EXTENSIONS}JSON": SchemaKind.JSON,
+    f"{_EXTENSIONS}JSONSchemaPropsOrArray": SchemaKind.ONE_OF,
+    f"{_EXTENSIONS}JSONSchemaPropsOrBool": SchemaKind.ONE_OF,
+    f"{_EXTENSIONS}JSONSchemaPropsOrStringArray": SchemaKind.ONE_OF,
 }
 """Definitions whose JSON is no object."""
 
@@ -35,7 +43,12 @@ _ALTERNATIVES: Mapping[str, tuple[Schema, ...]] = {
     f"{_EXTENSIONS}JSONSchemaPropsOrStringArray": (_PROPS, {"type": "array", "items": {"type": "string"}}),
 }
 
-_SCALARS = {"string": Kind.STRING, "integer": Kind.INTEGER, "number": Kind.NUMBER, "boolean": Kind.BOOLEAN}
+_SCALARS = {
+    "string": SchemaKind.STRING,
+    "integer": SchemaKind.INTEGER,
+    "number": SchemaKind.NUMBER,
+    "boolean": SchemaKind.BOOLEAN,
+}
 _GO_SCALARS = {"boolean": "bool", "number": "float64"}
 
 
@@ -46,7 +59,7 @@ class BuiltinTypes:
         self._schemas = schemas
         self._structures: dict[str, Structure] = {}
 
-    def node(self, definition: str) -> Node:
+    def node(self, definition: str) -> SchemaNode:
         """The node of a definition."""
         return self._referring({"$ref": f"#/$defs/{definition}"}, MISSING)
 
@@ -57,13 +70,13 @@ class BuiltinTypes:
             self._structures[definition] = structure
         return structure
 
-    def _fields(self, definition: str) -> Mapping[str, Field]:
+    def _fields(self, definition: str) -> Mapping[str, SchemaField]:
         schema = definitions.cleaned(self._schemas[definition])
         properties: Mapping[str, Schema] = schema.get("properties", {})
         required = frozenset(schema.get("required", ()))
         struct = definition.rpartition(".")[2]
         return {
-            place.name: Field(
+            place.name: SchemaField(
                 place.name,
                 self._member(definition, place.name, properties[place.name]),
                 is_required=place.name in required,
@@ -77,7 +90,7 @@ class BuiltinTypes:
             for place in wire.layout(definition, list(properties))
         }
 
-    def _member(self, owner: str, name: str, schema: Schema) -> Node:
+    def _member(self, owner: str, name: str, schema: Schema) -> SchemaNode:
         """The node of a property or of its elements; messages name the type after the property."""
         default = run_time_defaults.default(owner, name)
         if definitions.referenced(schema):
@@ -85,56 +98,56 @@ class BuiltinTypes:
         if schema["type"] == "array":
             items = self._member(owner, name, schema["items"])
             go_type = go_names.list_type(owner, name, items.go_type)
-            return _node(schema, Kind.LIST, go_type, items=items)
+            return _node(schema, SchemaKind.LIST, go_type, items=items)
         if schema["type"] == "object":
             items = self._values(owner, name, schema["additionalProperties"])
-            return _node(schema, Kind.MAP, go_names.map_type(owner, name, items.go_type), items=items)
+            return _node(schema, SchemaKind.MAP, go_names.map_type(owner, name, items.go_type), items=items)
         return _scalar(owner, name, schema, default)
 
-    def _values(self, owner: str, name: str, schema: Schema) -> Node:
+    def _values(self, owner: str, name: str, schema: Schema) -> SchemaNode:
         """The node of the values of a map."""
         if definitions.referenced(schema):
             return self._referring(schema, MISSING)
         if schema["type"] == "array":
-            items = _node(schema["items"], Kind.STRING, "string")
+            items = _node(schema["items"], SchemaKind.STRING, "string")
             go_type = go_names.element_type(owner, name) or "[]string"
-            return _node(schema, Kind.LIST, go_type, items=items)
+            return _node(schema, SchemaKind.LIST, go_type, items=items)
         if schema.get("format") == "byte":
-            return _node(schema, Kind.BYTES, "[]uint8")
-        return _node(schema, Kind.STRING, go_names.value_type(owner, name))
+            return _node(schema, SchemaKind.BYTES, "[]uint8")
+        return _node(schema, SchemaKind.STRING, go_names.value_type(owner, name))
 
-    def _referring(self, schema: Schema, default: Any) -> Node:
+    def _referring(self, schema: Schema, default: Any) -> SchemaNode:
         definition = definitions.referenced(schema)
         whole = {**definitions.cleaned(self._schemas[definition]), **schema}
-        kind = _KINDS.get(definition, Kind.OBJECT)
+        kind = _KINDS.get(definition, SchemaKind.OBJECT)
         go_type = go_names.struct_type(definition)
-        if kind is Kind.OBJECT:
+        if kind is SchemaKind.OBJECT:
             return _node(whole, kind, go_type, structure=self._structure(definition), default=default)
         alternatives = tuple(self._member(definition, "", one) for one in _ALTERNATIVES.get(definition, ()))
         return _node(whole, kind, go_type, alternatives=alternatives, default=default)
 
 
-def _scalar(owner: str, name: str, schema: Schema, default: Any) -> Node:
+def _scalar(owner: str, name: str, schema: Schema, default: Any) -> SchemaNode:
     scalar, form = schema["type"], schema.get("format", "")
     if scalar != "string":
         go_type = _GO_SCALARS.get(scalar, form or "int64")
         return _node(schema, _SCALARS[scalar], go_type, default=default)
     if form == "byte":
-        return _node(schema, Kind.BYTES, "[]uint8")
-    return _node(schema, Kind.STRING, go_names.string_type(owner, name), default=default)
+        return _node(schema, SchemaKind.BYTES, "[]uint8")
+    return _node(schema, SchemaKind.STRING, go_names.string_type(owner, name), default=default)
 
 
 def _node(
     schema: Schema,
-    kind: Kind,
+    kind: SchemaKind,
     go_type: str,
     *,
     structure: Structure | None = None,
-    items: Node | None = None,
-    alternatives: tuple[Node, ...] = (),
+    items: SchemaNode | None = None,
+    alternatives: tuple[SchemaNode, ...] = (),
     default: Any = MISSING,
-) -> Node:
-    return Node(
+) -> SchemaNode:
+    return SchemaNode(
         kind=kind,
         format=schema.get("format", ""),
         go_type=go_type,

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any
 
 from aio_apiserver.registry.machinery.schema import scalars
-from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Structure
+from aio_apiserver.registry.machinery.schema.model import SchemaField, SchemaKind, SchemaNode, Structure
 
 MAX_SHAPES = 256
 
@@ -36,7 +36,7 @@ class _Nothing(Enum):
 NOTHING = _Nothing.NOTHING
 """Returned for a member that is not printed."""
 
-_PLAIN = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER})
+_PLAIN = frozenset({SchemaKind.STRING, SchemaKind.BOOLEAN, SchemaKind.INTEGER, SchemaKind.NUMBER})
 """Kinds whose values are printed unchanged unless empty."""
 
 
@@ -46,16 +46,16 @@ class Printers:
     def __init__(self) -> None:
         self._structures: dict[Structure, Print] = {}
 
-    def of(self, node: Node) -> Print | None:
+    def of(self, node: SchemaNode) -> Print | None:
         """The printer of an existing value; None when the value is printed unchanged."""
         if node.structure is not None:
             return self._object(node.structure)
         match node.kind:
-            case Kind.LIST:
+            case SchemaKind.LIST:
                 return self._list(node)
-            case Kind.MAP:
+            case SchemaKind.MAP:
                 return self._map(node)
-            case Kind.ONE_OF:
+            case SchemaKind.ONE_OF:
                 return self._one_of(node)
             case _:
                 return None
@@ -70,19 +70,19 @@ class Printers:
             members[name] = _Member(field, self.of(field.node))
         return printer
 
-    def _list(self, node: Node) -> Print | None:
+    def _list(self, node: SchemaNode) -> Print | None:
         assert node.items is not None
         print_item = self.of(node.items)
         return None if print_item is None else lambda value: [print_item(item) for item in value]
 
-    def _map(self, node: Node) -> Print:
+    def _map(self, node: SchemaNode) -> Print:
         assert node.items is not None
         print_item = self.of(node.items)
         if print_item is None:
             return _sorted
         return lambda value: {key: print_item(item) for key, item in _sorted(value).items()}
 
-    def _one_of(self, node: Node) -> Print:
+    def _one_of(self, node: SchemaNode) -> Print:
         objects, *others = (self.of(one) for one in node.alternatives)
         assert objects is not None
         (other,) = others
@@ -100,7 +100,7 @@ class _Member:
 
     __slots__ = ("is_always_printed", "is_plain", "print")
 
-    def __init__(self, field: Field, print_value: Print | None) -> None:
+    def __init__(self, field: SchemaField, print_value: Print | None) -> None:
         self.is_plain = field.node.kind in _PLAIN
         self.print = _member(field, print_value)
         self.is_always_printed = self.print(None) is not NOTHING
@@ -145,13 +145,13 @@ def _planned(members: Mapping[str, _Member], shape: Collection[str]) -> _Plan:
     return is_printed_already, missing, steps
 
 
-def _member(field: Field, print_value: Print | None) -> Print:
+def _member(field: SchemaField, print_value: Print | None) -> Print:
     kind = field.node.kind
     if kind in _PLAIN:
         return _plain(field)
-    if kind in {Kind.LIST, Kind.MAP, Kind.BYTES}:
+    if kind in {SchemaKind.LIST, SchemaKind.MAP, SchemaKind.BYTES}:
         return _container(field, print_value)
-    if kind is Kind.OBJECT and not field.is_pointer:
+    if kind is SchemaKind.OBJECT and not field.is_pointer:
         assert print_value is not None
         return lambda value: print_value(value or {})
     empty = None if field.is_pointer else scalars.ZEROS.get(kind)
@@ -159,7 +159,7 @@ def _member(field: Field, print_value: Print | None) -> Print:
     return _struct(empty if is_shown else NOTHING, print_value)
 
 
-def _plain(field: Field) -> Print:
+def _plain(field: SchemaField) -> Print:
     """A scalar. Its zero value is printed if the field is a pointer or has no omitempty."""
     empty = None if field.is_pointer else scalars.ZEROS[field.node.kind]
     absent = empty if field.is_printed else NOTHING
@@ -173,7 +173,7 @@ def _plain(field: Field) -> Print:
     return printed
 
 
-def _container(field: Field, print_value: Print | None) -> Print:
+def _container(field: SchemaField, print_value: Print | None) -> Print:
     """A list, a map or bytes. Empty equals absent, except in types that are stored as JSON."""
     absent = None if field.is_printed else NOTHING
     keeps_empty = field.is_printed and field.keeps_empty

@@ -17,7 +17,7 @@ from aio_apiserver.registry.machinery.schema.canonical import Print, Printers
 from aio_apiserver.registry.machinery.schema.decode import Decode, Decoders, Findings
 from aio_apiserver.registry.machinery.schema.defaults import Defaulters, Fill
 from aio_apiserver.registry.machinery.schema.definitions import Definitions, TypeMeta
-from aio_apiserver.registry.machinery.schema.model import Node
+from aio_apiserver.registry.machinery.schema.model import SchemaNode
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class _Compilers(Struct, frozen=True):
 class ObjectType:
     """One kind in one version."""
 
-    def __init__(self, definition: str, node: Node, compilers: _Compilers) -> None:
+    def __init__(self, definition: str, node: SchemaNode, compilers: _Compilers) -> None:
         self.definition = definition
         self.node = node
         self._compilers = compilers
@@ -143,7 +143,7 @@ class Catalog:
             known = self._object_types[definition] = ObjectType(definition, self.node(definition), self._compilers)
         return known
 
-    def node(self, definition: str) -> Node:
+    def node(self, definition: str) -> SchemaNode:
         """The node of a definition. Raises UnknownKind."""
         if definition not in self.definitions:
             raise UnknownKind(f"Kubernetes {self.minor} has no definition {definition}")

@@ -15,30 +15,30 @@ from aio_apiserver.registry.base.golang.decode_errors import DecodeError, TypeMi
 from aio_apiserver.registry.machinery.schema import field_paths, ordering, scalars
 from aio_apiserver.registry.machinery.schema.decode import CONTAINERS, Findings, keeps_zero, zero
 from aio_apiserver.registry.machinery.schema.field_paths import Where
-from aio_apiserver.registry.machinery.schema.model import Kind, Node, Structure
+from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode, Structure
 
 _GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
 _INTEGER_BITS = {"int32": 32, "int64": 64}
 
 
-def converted(node: Node, value: Any, found: Findings) -> Any:
+def converted(node: SchemaNode, value: Any, found: Findings) -> Any:
     """The object; strict errors are collected in no particular order. Raises DecodeError."""
     return _value(node, value, None, found)
 
 
-def _value(node: Node, value: Any, where: Where, found: Findings) -> Any:
+def _value(node: SchemaNode, value: Any, where: Where, found: Findings) -> Any:
     if node.structure is not None:
         return _object(node.structure, value, where, found)
     match node.kind:
-        case Kind.LIST:
+        case SchemaKind.LIST:
             return _list(node, value, where, found)
-        case Kind.MAP:
+        case SchemaKind.MAP:
             return _map(node, value, where, found)
-        case Kind.ONE_OF:
+        case SchemaKind.ONE_OF:
             return _one_of(node, value, where)
-        case Kind.ANY:
+        case SchemaKind.ANY:
             return value
-        case Kind.JSON:
+        case SchemaKind.JSON:
             return ordering.as_printed(value)
         case _:
             return _leaf(node, value)
@@ -64,7 +64,7 @@ def _object(structure: Structure, value: Any, where: Where, found: Findings) -> 
     return result
 
 
-def _list(node: Node, value: Any, where: Where, found: Findings) -> list[Any]:
+def _list(node: SchemaNode, value: Any, where: Where, found: Findings) -> list[Any]:
     if not isinstance(value, list):
         raise DecodeError(f"cannot restore slice from {_go_kind(value)}")
     assert node.items is not None
@@ -74,7 +74,7 @@ def _list(node: Node, value: Any, where: Where, found: Findings) -> list[Any]:
     ]
 
 
-def _map(node: Node, value: Any, where: Where, found: Findings) -> dict[str, Any]:
+def _map(node: SchemaNode, value: Any, where: Where, found: Findings) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DecodeError(f"cannot restore map from {_go_kind(value)}")
     assert node.items is not None
@@ -87,36 +87,36 @@ def _map(node: Node, value: Any, where: Where, found: Findings) -> dict[str, Any
     return result
 
 
-def _one_of(node: Node, value: Any, where: Where) -> Any:
+def _one_of(node: SchemaNode, value: Any, where: Where) -> Any:
     """The type's own JSON decoder reads it, so unknown fields in it are not reported."""
     for alternative in node.alternatives:
-        wanted = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}[alternative.kind]
+        wanted = {SchemaKind.OBJECT: dict, SchemaKind.LIST: list, SchemaKind.BOOLEAN: bool}[alternative.kind]
         if isinstance(value, wanted):
             return _value(alternative, value, where, Findings())
-    if any(alternative.kind is Kind.BOOLEAN for alternative in node.alternatives):
+    if any(alternative.kind is SchemaKind.BOOLEAN for alternative in node.alternatives):
         raise DecodeError("boolean or JSON schema expected")
     return None
 
 
-def _leaf(node: Node, value: Any) -> Any:
+def _leaf(node: SchemaNode, value: Any) -> Any:
     check = _SIMPLE.get(node.kind)
     if check is not None:
         return check(node, value)
-    if node.kind is Kind.BYTES and not isinstance(value, str | list):
+    if node.kind is SchemaKind.BYTES and not isinstance(value, str | list):
         raise DecodeError(f"cannot restore slice from {_go_kind(value)}")
-    if node.kind is Kind.BYTES and isinstance(value, list):
+    if node.kind is SchemaKind.BYTES and isinstance(value, list):
         value = list(map(_byte, value))
     try:
         return scalars.reader(node)(value)
     except TypeMismatch as mismatch:
         raise DecodeError(field_paths.mismatch(None, mismatch.found, mismatch.go_type)) from mismatch
     except DecodeError as exc:
-        if node.kind is Kind.BYTES:
+        if node.kind is SchemaKind.BYTES:
             raise DecodeError(f"error decoding from json: {exc.message}") from exc
         raise
 
 
-def _string(node: Node, value: Any) -> str:
+def _string(node: SchemaNode, value: Any) -> str:
     if isinstance(value, str):
         return value
     if type(value) is int:
@@ -124,7 +124,7 @@ def _string(node: Node, value: Any) -> str:
     raise _unrecognized("string")
 
 
-def _boolean(_: Node, value: Any) -> bool:
+def _boolean(_: SchemaNode, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     raise _unrecognized("bool")
@@ -144,13 +144,13 @@ def _whole(value: Any, go_type: str) -> int:
     return value
 
 
-def _integer(node: Node, value: Any) -> int:
+def _integer(node: SchemaNode, value: Any) -> int:
     whole = _whole(value, node.go_type)
     half = 1 << (_INTEGER_BITS[node.go_type] - 1)
     return (whole + half) % (2 * half) - half
 
 
-def _number(node: Node, value: Any) -> int | float:
+def _number(node: SchemaNode, value: Any) -> int | float:
     if scalars.json_type(value) == "number":
         return json_numbers.plain(value)
     raise _unrecognized(node.go_type)
@@ -164,9 +164,9 @@ def _go_kind(value: Any) -> str:
     return _GO_KINDS.get(type(value), "struct")
 
 
-_SIMPLE: Mapping[Kind, Any] = {
-    Kind.STRING: _string,
-    Kind.BOOLEAN: _boolean,
-    Kind.INTEGER: _integer,
-    Kind.NUMBER: _number,
+_SIMPLE: Mapping[SchemaKind, Any] = {
+    SchemaKind.STRING: _string,
+    SchemaKind.BOOLEAN: _boolean,
+    SchemaKind.INTEGER: _integer,
+    SchemaKind.NUMBER: _number,
 }

@@ -17,7 +17,7 @@ from aio_apiserver.registry.base.golang.decode_errors import DecodeError, TypeMi
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.schema import field_paths, ordering, scalars
 from aio_apiserver.registry.machinery.schema.field_paths import Where
-from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Structure
+from aio_apiserver.registry.machinery.schema.model import SchemaField, SchemaKind, SchemaNode, Structure
 
 MAX_STRICT_ERRORS = 100
 """Go's decoder reports no more errors."""
@@ -63,7 +63,7 @@ class Decode(Protocol):
     def __call__(self, value: Any, where: Where, findings: Findings, /) -> Any: ...
 
 
-_Member = tuple[type | None, bool, Decode, Field]
+_Member = tuple[type | None, bool, Decode, SchemaField]
 """A member of an object: the Python type that needs no decoding, whether its zero value is kept, its decoder and its
 field.
 """
@@ -76,33 +76,33 @@ class Decoders:
         self._structures: dict[Structure, Decode] = {}
         self._compiling: set[Structure] = set()
 
-    def of(self, node: Node) -> Decode:
+    def of(self, node: SchemaNode) -> Decode:
         """The decoder of a node."""
         if node.structure is not None:
             return self._object(node, node.structure)
         match node.kind:
-            case Kind.LIST:
+            case SchemaKind.LIST:
                 return self._list(node)
-            case Kind.MAP:
+            case SchemaKind.MAP:
                 return self._map(node)
-            case Kind.ONE_OF:
+            case SchemaKind.ONE_OF:
                 return self._one_of(node)
-            case Kind.ANY:
+            case SchemaKind.ANY:
                 return _any
-            case Kind.JSON:
+            case SchemaKind.JSON:
                 return _sorted_json
-            case Kind.QUANTITY:
+            case SchemaKind.QUANTITY:
                 return _quantity(scalars.reader(node))
-            case Kind.BYTES:
+            case SchemaKind.BYTES:
                 return _bytes(node)
-            case Kind.TIME | Kind.MICRO_TIME | Kind.INT_OR_STRING:
+            case SchemaKind.TIME | SchemaKind.MICRO_TIME | SchemaKind.INT_OR_STRING:
                 return _ending_leaf(node)
-            case Kind.INTEGER:
+            case SchemaKind.INTEGER:
                 return _integer(node)
             case _:
                 return _leaf(node)
 
-    def _object(self, node: Node, structure: Structure) -> Decode:
+    def _object(self, node: SchemaNode, structure: Structure) -> Decode:
         known = self._structures.get(structure)
         if known is not None:
             return _nested(known) if structure in self._compiling else known
@@ -114,25 +114,25 @@ class Decoders:
         self._compiling.remove(structure)
         return decode
 
-    def _list(self, node: Node) -> Decode:
+    def _list(self, node: SchemaNode) -> Decode:
         assert node.items is not None
         return _list(node.go_type, self.of(node.items), zero(node.items), _PLAIN_TYPES.get(node.items.kind))
 
-    def _map(self, node: Node) -> Decode:
+    def _map(self, node: SchemaNode) -> Decode:
         assert node.items is not None
         if scalars.is_resource_list(node):
             return _map(node.go_type, _quantity(scalars.resource_quantity), "0", None)
         return _map(node.go_type, self.of(node.items), zero(node.items), _PLAIN_TYPES.get(node.items.kind))
 
-    def _one_of(self, node: Node) -> Decode:
+    def _one_of(self, node: SchemaNode) -> Decode:
         by_type = {_JSON_CONTAINERS[one.kind]: self.of(one) for one in node.alternatives}
         return _one_of(by_type, is_lenient=bool not in by_type)
 
 
-_PLAIN_TYPES: Mapping[Kind, type] = {Kind.STRING: str, Kind.BOOLEAN: bool}
+_PLAIN_TYPES: Mapping[SchemaKind, type] = {SchemaKind.STRING: str, SchemaKind.BOOLEAN: bool}
 """Kinds whose values need no decoding beyond the type check."""
-_JSON_CONTAINERS: Mapping[Kind, type] = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}
-_DROPPED_WHEN_ZERO = frozenset({Kind.STRING, Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER})
+_JSON_CONTAINERS: Mapping[SchemaKind, type] = {SchemaKind.OBJECT: dict, SchemaKind.LIST: list, SchemaKind.BOOLEAN: bool}
+_DROPPED_WHEN_ZERO = frozenset({SchemaKind.STRING, SchemaKind.BOOLEAN, SchemaKind.INTEGER, SchemaKind.NUMBER})
 _KEPT_WHEN_EMPTY = frozenset(
     {
         ("ObjectMeta", "managedFields"),
@@ -153,22 +153,22 @@ _KEPT_WHEN_EMPTY = frozenset(
 """Fields whose empty value has a meaning: it resets managedFields, replaces default policies, differs from a missing
 value in immutable data, or appears in errors.
 """
-CONTAINERS = frozenset({Kind.LIST, Kind.MAP})
-_DROPPED_WHEN_EMPTY = CONTAINERS | {Kind.BYTES}
+CONTAINERS = frozenset({SchemaKind.LIST, SchemaKind.MAP})
+_DROPPED_WHEN_EMPTY = CONTAINERS | {SchemaKind.BYTES}
 
 
-def keeps_zero(field: Field) -> bool:
+def keeps_zero(field: SchemaField) -> bool:
     """Whether the empty value of a member differs from a missing one."""
     if field.node.kind in _DROPPED_WHEN_EMPTY:
         return (field.is_printed and field.keeps_empty) or (field.struct, field.name) in _KEPT_WHEN_EMPTY
     return field.is_pointer or field.node.kind not in _DROPPED_WHEN_ZERO
 
 
-def zero(node: Node) -> Any:
+def zero(node: SchemaNode) -> Any:
     """The value of null in a list or map, where it cannot be left out."""
-    if node.kind is Kind.OBJECT:
+    if node.kind is SchemaKind.OBJECT:
         return {}
-    return "" if node.kind is Kind.BYTES else scalars.ZEROS.get(node.kind)
+    return "" if node.kind is SchemaKind.BYTES else scalars.ZEROS.get(node.kind)
 
 
 def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
@@ -277,7 +277,7 @@ def _sorted_json(value: Any, _: Where, __: Findings, /) -> Any:
     return ordering.as_printed(value)
 
 
-def _leaf(node: Node) -> Decode:
+def _leaf(node: SchemaNode) -> Decode:
     read = scalars.reader(node)
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
@@ -289,7 +289,7 @@ def _leaf(node: Node) -> Decode:
     return decode
 
 
-def _integer(node: Node) -> Decode:
+def _integer(node: SchemaNode) -> Decode:
     """An integer; the usual case first, since integers are frequent."""
     low, high = scalars.integer_range(node)
     refuse = _leaf(node)
@@ -300,7 +300,7 @@ def _integer(node: Node) -> Decode:
     return decode
 
 
-def _bytes(node: Node) -> Decode:
+def _bytes(node: SchemaNode) -> Decode:
     decode_text = _leaf(node)
 
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
@@ -312,7 +312,7 @@ def _bytes(node: Node) -> Decode:
     return decode
 
 
-def _ending_leaf(node: Node) -> Decode:
+def _ending_leaf(node: SchemaNode) -> Decode:
     """A scalar with its own parser, whose errors end decoding."""
     read = scalars.reader(node)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Node, Structure
+from aio_apiserver.registry.machinery.schema.model import MISSING, SchemaField, SchemaNode, Structure
 
 Fill = Callable[[Any], None]
 """Completes an existing value. A value of another type stays unchanged."""
@@ -24,7 +24,7 @@ class Defaulters:
         self._structures: dict[Structure, Fill] = {}
         self._without_defaults: set[Structure] = set()
 
-    def of(self, node: Node) -> Fill | None:
+    def of(self, node: SchemaNode) -> Fill | None:
         """The defaulter of a node; None when there are no defaults."""
         if not self._has_defaults_below(node):
             return None
@@ -36,7 +36,7 @@ class Defaulters:
         known = self._structures.get(structure)
         if known is not None:
             return known
-        missing: dict[str, Node] = {}
+        missing: dict[str, SchemaNode] = {}
         deeper: dict[str, tuple[Fill, bool]] = {}
         fill = self._structures[structure] = _object(missing, deeper)
         for name, field in structure.fields.items():
@@ -47,7 +47,7 @@ class Defaulters:
                 deeper[name] = (below, _is_always_there(field) and _completes_empty(field.node))
         return fill
 
-    def _has_defaults_below(self, node: Node) -> bool:
+    def _has_defaults_below(self, node: SchemaNode) -> bool:
         """Whether a value of the node may contain a default. Types may contain themselves."""
         visited: set[Structure] = set()
         waiting = [node]
@@ -59,7 +59,7 @@ class Defaulters:
         self._without_defaults |= visited
         return False
 
-    def _below(self, node: Node, visited: set[Structure]) -> list[Node]:
+    def _below(self, node: SchemaNode, visited: set[Structure]) -> list[SchemaNode]:
         if node.items is not None:
             return [node.items]
         if node.structure is None or node.structure in visited or node.structure in self._without_defaults:
@@ -68,11 +68,11 @@ class Defaulters:
         return [field.node for field in node.structure.fields.values()]
 
 
-def _is_always_there(field: Field) -> bool:
+def _is_always_there(field: SchemaField) -> bool:
     return field.node.structure is not None and not field.is_pointer
 
 
-def _completes_empty(node: Node) -> bool:
+def _completes_empty(node: SchemaNode) -> bool:
     """Whether an empty object gets a default, directly or in a struct that always exists."""
     assert node.structure is not None
     fields = node.structure.fields.values()
@@ -82,7 +82,7 @@ def _completes_empty(node: Node) -> bool:
     )
 
 
-def _object(missing: Mapping[str, Node], deeper: Mapping[str, tuple[Fill, bool]]) -> Fill:
+def _object(missing: Mapping[str, SchemaNode], deeper: Mapping[str, tuple[Fill, bool]]) -> Fill:
     def fill(value: Any) -> None:
         if type(value) is not dict:
             return
@@ -99,7 +99,7 @@ def _object(missing: Mapping[str, Node], deeper: Mapping[str, tuple[Fill, bool]]
     return fill
 
 
-def _items(node: Node, fill_item: Fill | None) -> Fill:
+def _items(node: SchemaNode, fill_item: Fill | None) -> Fill:
     replaces_null = node.default is not MISSING and not node.is_nullable
 
     def fill(value: Any) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
-from aio_apiserver.registry.machinery.schema.model import Field, Kind
+from aio_apiserver.registry.machinery.schema.model import SchemaField, SchemaKind
 
-Where = tuple[Any, "Field | int | str"] | None
+Where = tuple[Any, "SchemaField | int | str"] | None
 
 
 MAX_DEPTH = 200
@@ -31,7 +31,7 @@ def path(where: Where) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            name = step.name if isinstance(step, Field) else step
+            name = step.name if isinstance(step, SchemaField) else step
             text += f".{name}" if text else name
     return text
 
@@ -44,20 +44,22 @@ def empties(found: Iterable[Where]) -> tuple[Empty, ...]:
 def _empty(where: Where) -> Empty:
     steps = tuple(_steps(where))
     last = steps[-1]
-    assert isinstance(last, Field)
-    return Empty(tuple(step.name if isinstance(step, Field) else step for step in steps), last.node.kind is Kind.MAP)
+    assert isinstance(last, SchemaField)
+    return Empty(
+        tuple(step.name if isinstance(step, SchemaField) else step for step in steps), last.node.kind is SchemaKind.MAP
+    )
 
 
 def mismatch(where: Where, found: str, go_type: str) -> str:
     """Go's message for JSON of the wrong type. It names the last struct, and fields without indexes and keys."""
-    fields = [step for step in _steps(where) if isinstance(step, Field)]
+    fields = [step for step in _steps(where) if isinstance(step, SchemaField)]
     if not fields:
         return f"json: cannot unmarshal {found} into Go value of type {go_type}"
     names = ".".join(name for field in fields for name in (*field.embedded_in, field.name))
     return f"json: cannot unmarshal {found} into Go struct field {fields[-1].struct}.{names} of type {go_type}"
 
 
-def _steps(where: Where) -> Iterator["Field | int | str"]:
+def _steps(where: Where) -> Iterator["SchemaField | int | str"]:
     steps = []
     while where is not None:
         where, step = where

@@ -19,7 +19,7 @@ from msgspec import Struct
 Schema = Mapping[str, Any]
 
 
-class Kind(Enum):
+class SchemaKind(Enum):
     """The kinds of values."""
 
     OBJECT = "object"
@@ -84,7 +84,7 @@ class Merge(Struct, frozen=True):
 NO_MERGE = Merge()
 
 
-class Node(Struct, frozen=True, eq=False, kw_only=True):
+class SchemaNode(Struct, frozen=True, eq=False, kw_only=True):
     """A schema where it is used.
 
     format: from OpenAPI: int32, int64, double, byte, date-time, or any text in a custom resource.
@@ -93,12 +93,12 @@ class Node(Struct, frozen=True, eq=False, kw_only=True):
     schema: the OpenAPI schema from which the node was compiled, for validation and CEL.
     """
 
-    kind: Kind
+    kind: SchemaKind
     format: str = ""
     go_type: str = ""
     structure: "Structure | None" = None
-    items: "Node | None" = None
-    alternatives: "tuple[Node, ...]" = ()
+    items: "SchemaNode | None" = None
+    alternatives: "tuple[SchemaNode, ...]" = ()
     merge: Merge = NO_MERGE
     default: Any = MISSING
     is_nullable: bool = False
@@ -116,7 +116,7 @@ class Node(Struct, frozen=True, eq=False, kw_only=True):
         return tuple(self.schema.get("enum", ()))
 
 
-class Field(Struct, frozen=True, eq=False):
+class SchemaField(Struct, frozen=True, eq=False):
     """A named member of an object.
 
     is_pointer: a missing value differs from the zero value. is_printed: printed even when empty.
@@ -125,7 +125,7 @@ class Field(Struct, frozen=True, eq=False):
     """
 
     name: str
-    node: Node
+    node: SchemaNode
     is_required: bool = False
     is_pointer: bool = False
     is_printed: bool = False
@@ -139,8 +139,8 @@ class Structure(Struct, frozen=True, eq=False, dict=True):
     """The fields of an object in the order in which they are printed. `name`: the definition, or empty."""
 
     name: str
-    compile_fields: Callable[[], Mapping[str, Field]]
+    compile_fields: Callable[[], Mapping[str, SchemaField]]
 
     @cached_property
-    def fields(self) -> Mapping[str, Field]:
+    def fields(self) -> Mapping[str, SchemaField]:
         return self.compile_fields()

@@ -10,7 +10,7 @@ from typing import Any
 from aio_apiserver.registry.base.golang import json_numbers, quantity
 from aio_apiserver.registry.base.golang.decode_errors import TypeMismatch
 from aio_apiserver.registry.machinery.schema import binary, go_names, times
-from aio_apiserver.registry.machinery.schema.model import Kind, Node
+from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode
 
 Reader = Callable[[Any], Any]
 
@@ -29,20 +29,20 @@ def json_type(value: Any) -> str:
     )
 
 
-def integer_range(node: Node) -> tuple[int, int]:
+def integer_range(node: SchemaNode) -> tuple[int, int]:
     return _INT32 if node.format == "int32" else _INT64
 
 
-def reader(node: Node) -> Reader:
+def reader(node: SchemaNode) -> Reader:
     """The reader of a scalar node."""
     return _READERS[node.kind](node)
 
 
-def _string(node: Node) -> Reader:
+def _string(node: SchemaNode) -> Reader:
     return _of_type(str, node.go_type)
 
 
-def _boolean(node: Node) -> Reader:
+def _boolean(node: SchemaNode) -> Reader:
     return _of_type(bool, node.go_type)
 
 
@@ -55,7 +55,7 @@ def _of_type(wanted: type, go_type: str) -> Reader:
     return read
 
 
-def _integer(node: Node) -> Reader:
+def _integer(node: SchemaNode) -> Reader:
     low, high = integer_range(node)
     go_type = node.go_type
 
@@ -72,7 +72,7 @@ def _found_number(value: Any) -> str:
     return f"number {json_numbers.text(value)}" if found == "number" else found
 
 
-def _number(node: Node) -> Reader:
+def _number(node: SchemaNode) -> Reader:
     def read(value: Any) -> int | float:
         if json_type(value) == "number" and json_numbers.fits_float64(value):
             return json_numbers.plain(value)
@@ -81,7 +81,7 @@ def _number(node: Node) -> Reader:
     return read
 
 
-def _bytes(node: Node) -> Reader:
+def _bytes(node: SchemaNode) -> Reader:
     def read(value: Any) -> str:
         if type(value) is str:
             return binary.canonical(value)
@@ -100,11 +100,11 @@ def _byte(value: Any) -> int:
     raise TypeMismatch(_found_number(value), "uint8")
 
 
-def _time(_: Node) -> Reader:
+def _time(_: SchemaNode) -> Reader:
     return _text(times.time)
 
 
-def _micro_time(_: Node) -> Reader:
+def _micro_time(_: SchemaNode) -> Reader:
     return _text(times.micro_time)
 
 
@@ -117,7 +117,7 @@ def _text(parse: Callable[[str], str | None]) -> Reader:
     return read
 
 
-def _int_or_string(_: Node) -> Reader:
+def _int_or_string(_: SchemaNode) -> Reader:
     low, high = _INT32
 
     def read(value: Any) -> int | str:
@@ -128,7 +128,7 @@ def _int_or_string(_: Node) -> Reader:
     return read
 
 
-def _quantity(_: Node) -> Reader:
+def _quantity(_: SchemaNode) -> Reader:
     return lambda value: quantity.canonical(_quantity_text(value))
 
 
@@ -143,28 +143,28 @@ def _quantity_text(value: Any) -> str:
     return json_numbers.text(value) if json_type(value) == "number" else json_type(value)
 
 
-def is_resource_list(node: Node) -> bool:
+def is_resource_list(node: SchemaNode) -> bool:
     return node.go_type == go_names.RESOURCE_LIST
 
 
-_READERS: Mapping[Kind, Callable[[Node], Reader]] = {
-    Kind.STRING: _string,
-    Kind.BOOLEAN: _boolean,
-    Kind.INTEGER: _integer,
-    Kind.NUMBER: _number,
-    Kind.BYTES: _bytes,
-    Kind.TIME: _time,
-    Kind.MICRO_TIME: _micro_time,
-    Kind.INT_OR_STRING: _int_or_string,
-    Kind.QUANTITY: _quantity,
+_READERS: Mapping[SchemaKind, Callable[[SchemaNode], Reader]] = {
+    SchemaKind.STRING: _string,
+    SchemaKind.BOOLEAN: _boolean,
+    SchemaKind.INTEGER: _integer,
+    SchemaKind.NUMBER: _number,
+    SchemaKind.BYTES: _bytes,
+    SchemaKind.TIME: _time,
+    SchemaKind.MICRO_TIME: _micro_time,
+    SchemaKind.INT_OR_STRING: _int_or_string,
+    SchemaKind.QUANTITY: _quantity,
 }
 
-ZEROS: Mapping[Kind, Any] = {
-    Kind.STRING: "",
-    Kind.BOOLEAN: False,
-    Kind.INTEGER: 0,
-    Kind.NUMBER: 0,
-    Kind.QUANTITY: "0",
-    Kind.INT_OR_STRING: 0,
+ZEROS: Mapping[SchemaKind, Any] = {
+    SchemaKind.STRING: "",
+    SchemaKind.BOOLEAN: False,
+    SchemaKind.INTEGER: 0,
+    SchemaKind.NUMBER: 0,
+    SchemaKind.QUANTITY: "0",
+    SchemaKind.INT_OR_STRING: 0,
 }
 """The zero values of scalars. Other kinds have none and print null."""

@@ -20,7 +20,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.schema import field_paths
 from aio_apiserver.registry.machinery.schema.decode import MAX_STRICT_ERRORS, unknown_field
 from aio_apiserver.registry.machinery.schema.field_paths import Where
-from aio_apiserver.registry.machinery.schema.model import Field, Kind, Node, Structure
+from aio_apiserver.registry.machinery.schema.model import SchemaField, SchemaKind, SchemaNode, Structure
 
 _ESCAPED_COLON = b"\\u003"
 _INT64_DIGITS = 19
@@ -49,7 +49,7 @@ def _integer(text: str) -> Any:
     return int(text) if len(text) <= _INT64_DIGITS else json_numbers.Literal.of(text)
 
 
-class Document(Struct):
+class StrictDocument(Struct):
     """The value of a text (with literals) and the errors of strict decoding."""
 
     value: Any = None
@@ -60,27 +60,27 @@ class Document(Struct):
             self.errors.append(error)
 
 
-def read(node: Node, text: bytes) -> Document:
+def read(node: SchemaNode, text: bytes) -> StrictDocument:
     """Read a valid JSON text as a value of the node."""
-    document = Document()
+    document = StrictDocument()
     pairs = json.loads(text, object_pairs_hook=_Pairs, parse_float=json_numbers.Literal.of, parse_int=_integer)
     document.value = _value(document, node, pairs, None, None)
     return document
 
 
-def _value(document: Document, node: Node, value: Any, where: Where, before: Any) -> Any:
+def _value(document: StrictDocument, node: SchemaNode, value: Any, where: Where, before: Any) -> Any:
     """The value at a place. `before`: the value of an earlier field with the same name."""
     if isinstance(value, _Pairs):
         if node.structure is not None:
             return _object(document, node.structure, value, where, before)
-        if node.kind is Kind.MAP:
+        if node.kind is SchemaKind.MAP:
             return _map(document, node, value, where, before)
-    elif isinstance(value, list) and node.kind is Kind.LIST:
+    elif isinstance(value, list) and node.kind is SchemaKind.LIST:
         return _list(document, node, value, where, before)
     return _without_pairs(value)
 
 
-def _object(document: Document, structure: Structure, pairs: _Pairs, where: Where, before: Any) -> dict[str, Any]:
+def _object(document: StrictDocument, structure: Structure, pairs: _Pairs, where: Where, before: Any) -> dict[str, Any]:
     result = dict(before) if isinstance(before, dict) else {}
     seen = set()
     for name, item in pairs:
@@ -96,11 +96,11 @@ def _object(document: Document, structure: Structure, pairs: _Pairs, where: Wher
     return result
 
 
-def _null_erases(member: Field) -> bool:
-    return member.is_pointer or member.node.kind in {Kind.LIST, Kind.MAP, Kind.BYTES}
+def _null_erases(member: SchemaField) -> bool:
+    return member.is_pointer or member.node.kind in {SchemaKind.LIST, SchemaKind.MAP, SchemaKind.BYTES}
 
 
-def _map(document: Document, node: Node, pairs: _Pairs, where: Where, before: Any) -> dict[str, Any]:
+def _map(document: StrictDocument, node: SchemaNode, pairs: _Pairs, where: Where, before: Any) -> dict[str, Any]:
     assert node.items is not None
     result = dict(before) if isinstance(before, dict) else {}
     seen = set()
@@ -112,7 +112,7 @@ def _map(document: Document, node: Node, pairs: _Pairs, where: Where, before: An
     return result
 
 
-def _list(document: Document, node: Node, items: list[Any], where: Where, before: Any) -> list[Any]:
+def _list(document: StrictDocument, node: SchemaNode, items: list[Any], where: Where, before: Any) -> list[Any]:
     assert node.items is not None
     earlier = before if isinstance(before, list) else []
     earlier = earlier[: len(items)] + [None] * (len(items) - len(earlier))

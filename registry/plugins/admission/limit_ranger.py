@@ -25,7 +25,7 @@ _ANNOTATION = "kubernetes.io/limit-ranger"
 _OF_PODS = ("cpu", "memory")
 """What can be said of a pod as a whole."""
 _MAX_MILLI_VALUE = (2**63 - 1) // 1000
-_NOTHING = Quantity(0, 0, quantity.Format.DECIMAL)
+_NOTHING = Quantity(0, 0, quantity.QuantityFormat.DECIMAL)
 
 Limits = Sequence[Mapping[str, Any]]
 Amounts = Mapping[str, Quantity]

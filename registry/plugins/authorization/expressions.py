@@ -13,7 +13,7 @@ from typing import Any
 from aio_apiserver.registry.generic.access.authentication import BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.machinery.cel import types
-from aio_apiserver.registry.machinery.cel.environment import Environment, Program
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.libraries import BASE
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.types import Type
@@ -54,9 +54,9 @@ _OBJECTS: Mapping[str, Mapping[str, Type]] = {
     _REQUIREMENT.name: {"key": types.STRING, "operator": types.STRING, "values": _STRINGS},
     _USER.name: {"username": types.STRING, "uid": types.STRING, "groups": _STRINGS, "extra": _EXTRA},
 }
-_OF_REVIEWS = Environment({"request": _SPEC}, _OBJECTS, BASE)
-_OF_CLAIMS = Environment({"claims": types.map_of(types.STRING, types.DYN)}, _OBJECTS, BASE)
-_OF_USERS = Environment({"user": _USER}, _OBJECTS, BASE)
+_OF_REVIEWS = CelEnvironment({"request": _SPEC}, _OBJECTS, BASE)
+_OF_CLAIMS = CelEnvironment({"claims": types.map_of(types.STRING, types.DYN)}, _OBJECTS, BASE)
+_OF_USERS = CelEnvironment({"user": _USER}, _OBJECTS, BASE)
 
 
 def match_conditions(texts: Sequence[str]) -> Callable[[Object], bool]:
@@ -131,7 +131,7 @@ def check_of_user(text: str, message: str) -> Callable[[UserInfo], None]:
     return check
 
 
-def _compiled(environment: Environment, text: str, *wanted: Type) -> Program:
+def _compiled(environment: CelEnvironment, text: str, *wanted: Type) -> Program:
     try:
         program = environment.compile(text)
     except Issue as exc:

@@ -11,7 +11,7 @@ from aio_apiserver.apiserver.filters import request_info
 from aio_apiserver.apiserver.routing import Routes
 from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
 from aio_apiserver.registry.machinery.openapi import roots
-from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import Answer, ask, listening
@@ -28,7 +28,7 @@ class Client:
 
     def __init__(self) -> None:
         self.port = 0
-        self.sources: dict[str, Source] = {one.path: one for one in (roots.version("1.36"), core(PODS))}
+        self.sources: dict[str, DocumentSource] = {one.path: one for one in (roots.version("1.36"), core(PODS))}
 
     async def __call__(self, target: str, *, method: str = "GET", **headers: str) -> Answer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -22,7 +22,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
-class Address(Struct, Opaque, frozen=True):
+class IPValue(Struct, Opaque, frozen=True):
     """The CEL value of an IP address."""
 
     address: _Address
@@ -33,7 +33,7 @@ class Address(Struct, Opaque, frozen=True):
         return len(self.address.packed)
 
 
-class Block(Struct, Opaque, frozen=True):
+class CIDRValue(Struct, Opaque, frozen=True):
     """The CEL value of a CIDR block: an address with a prefix length."""
 
     interface: _Interface
@@ -44,7 +44,7 @@ class Block(Struct, Opaque, frozen=True):
         return (self.interface.network.prefixlen + 7) // 8
 
 
-def _parse_ip(text: str) -> Address:
+def _parse_ip(text: str) -> IPValue:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -54,10 +54,10 @@ def _parse_ip(text: str) -> Address:
         raise EvaluationError(f'IP address "{text}" with zone value is not allowed')
     if _is_mapped(address):
         raise EvaluationError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
-    return Address(address)
+    return IPValue(address)
 
 
-def _parse_cidr(text: str) -> Block:
+def _parse_cidr(text: str) -> CIDRValue:
     address, slash, length = text.rpartition("/")
     try:
         if not slash or not length.isdecimal() or (length != "0" and length.startswith("0")) or "%" in address:
@@ -67,7 +67,7 @@ def _parse_cidr(text: str) -> Block:
         raise EvaluationError(f"{_NO_BLOCK}{_NO_BLOCK}{addresses.prefix_mistake(text)}") from None
     if _is_mapped(interface.ip):
         raise EvaluationError(f'{_NO_BLOCK}IPv4-mapped IPv6 address "{text}" is not allowed')
-    return Block(interface)
+    return CIDRValue(interface)
 
 
 def _is_mapped(address: _Address) -> bool:
@@ -89,14 +89,14 @@ def _is_canonical(text: str) -> bool:
     return str(_parse_ip(text).address) == text
 
 
-def _is_link_local_multicast(of: Address) -> bool:
+def _is_link_local_multicast(of: IPValue) -> bool:
     packed = of.address.packed
     if of.address.version == 4:
         return packed[:3] == bytes((224, 0, 0))
     return packed[0] == 0xFF and packed[1] & 0x0F == 0x02
 
 
-def _is_global_unicast(of: Address) -> bool:
+def _is_global_unicast(of: IPValue) -> bool:
     address = of.address
     is_broadcast = address.version == 4 and address.packed == b"\xff" * 4
     return not (
@@ -104,13 +104,13 @@ def _is_global_unicast(of: Address) -> bool:
     )
 
 
-def _contains_ip(block: Block, of: Address | str) -> bool:
-    wanted = of if isinstance(of, Address) else _parse_ip(of)
+def _contains_ip(block: CIDRValue, of: IPValue | str) -> bool:
+    wanted = of if isinstance(of, IPValue) else _parse_ip(of)
     return wanted.address in block.interface.network
 
 
-def _contains_cidr(block: Block, of: Block | str) -> bool:
-    wanted = of if isinstance(of, Block) else _parse_cidr(of)
+def _contains_cidr(block: CIDRValue, of: CIDRValue | str) -> bool:
+    wanted = of if isinstance(of, CIDRValue) else _parse_cidr(of)
     network, outer = wanted.interface.network, block.interface.network
     return network.version == outer.version and network.prefixlen >= outer.prefixlen and wanted.interface.ip in outer
 
@@ -145,7 +145,7 @@ LIBRARY = Library(
     ),
     {
         "string_to_ip": _parse_ip,
-        "cidr_ip": lambda block: Address(block.interface.ip),
+        "cidr_ip": lambda block: IPValue(block.interface.ip),
         "ip_family": lambda of: of.address.version,
         "ip_is_canonical": _is_canonical,
         "ip_is_unspecified": lambda of: of.address.is_unspecified,
@@ -161,7 +161,7 @@ LIBRARY = Library(
         "cidr_contains_cidr_string": _contains_cidr,
         "cidr_contains_cidr": _contains_cidr,
         "cidr_prefix_length": lambda block: block.interface.network.prefixlen,
-        "cidr_masked": lambda block: Block(ipaddress.ip_interface(block.interface.network)),
+        "cidr_masked": lambda block: CIDRValue(ipaddress.ip_interface(block.interface.network)),
         "ip_to_string": lambda of: str(of.address),
         "cidr_to_string": lambda block: str(block.interface),
     },

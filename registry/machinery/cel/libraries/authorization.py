@@ -14,14 +14,14 @@ from aio_apiserver.registry.generic.access.authorizer import Attributes, Decisio
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 from aio_apiserver.registry.machinery.cel.values import EvaluationError, Opaque
 
-AUTHORIZER = Type(Kind.OBJECT, "kubernetes.authorization.Authorizer")
-PATH_CHECK = Type(Kind.OBJECT, "kubernetes.authorization.PathCheck")
-GROUP_CHECK = Type(Kind.OBJECT, "kubernetes.authorization.GroupCheck")
-RESOURCE_CHECK = Type(Kind.OBJECT, "kubernetes.authorization.ResourceCheck")
-DECISION = Type(Kind.OBJECT, "kubernetes.authorization.Decision")
+AUTHORIZER = Type(TypeKind.OBJECT, "kubernetes.authorization.Authorizer")
+PATH_CHECK = Type(TypeKind.OBJECT, "kubernetes.authorization.PathCheck")
+GROUP_CHECK = Type(TypeKind.OBJECT, "kubernetes.authorization.GroupCheck")
+RESOURCE_CHECK = Type(TypeKind.OBJECT, "kubernetes.authorization.ResourceCheck")
+DECISION = Type(TypeKind.OBJECT, "kubernetes.authorization.Decision")
 
 _SERVICE_ACCOUNTS = "system:serviceaccounts"
 
@@ -55,7 +55,7 @@ Answers = Callable[[Question], Decision]
 """Returns the decision for a question. Raises Undecided when it is not known yet."""
 
 
-class Authorizer(Struct, Opaque, frozen=True, eq=False):
+class AuthorizerValue(Struct, Opaque, frozen=True, eq=False):
     """The CEL value `authorizer`: a user and the known decisions."""
 
     user: UserInfo
@@ -66,7 +66,7 @@ class Authorizer(Struct, Opaque, frozen=True, eq=False):
 class PathCheck(Struct, Opaque, frozen=True, eq=False):
     """A check of a URL path; the verb is missing."""
 
-    authorizer: Authorizer
+    authorizer: AuthorizerValue
     path: str
     type_name = PATH_CHECK.name
 
@@ -74,7 +74,7 @@ class PathCheck(Struct, Opaque, frozen=True, eq=False):
 class GroupCheck(Struct, Opaque, frozen=True, eq=False):
     """A check in an API group; the resource is missing."""
 
-    authorizer: Authorizer
+    authorizer: AuthorizerValue
     group: str
     type_name = GROUP_CHECK.name
 
@@ -82,7 +82,7 @@ class GroupCheck(Struct, Opaque, frozen=True, eq=False):
 class ResourceCheck(Struct, Opaque, frozen=True, eq=False, kw_only=True):
     """A check of a resource; the verb is missing."""
 
-    authorizer: Authorizer
+    authorizer: AuthorizerValue
     group: str
     resource: str
     subresource: str = ""
@@ -93,20 +93,20 @@ class ResourceCheck(Struct, Opaque, frozen=True, eq=False, kw_only=True):
     type_name = RESOURCE_CHECK.name
 
 
-class Answer(Struct, Opaque, frozen=True, eq=False):
+class DecisionValue(Struct, Opaque, frozen=True, eq=False):
     """The CEL value of a decision."""
 
     decision: Decision
     type_name = DECISION.name
 
 
-def _path(authorizer: Authorizer, path: str) -> PathCheck:
+def _path(authorizer: AuthorizerValue, path: str) -> PathCheck:
     if not path.strip():
         raise EvaluationError("path must not be empty")
     return PathCheck(authorizer, path)
 
 
-def _service_account(authorizer: Authorizer, namespace: str, name: str) -> Authorizer:
+def _service_account(authorizer: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
     if names.is_dns_subdomain(name, False):
         raise EvaluationError("Invalid service account name")
     if names.is_dns_label(namespace, False):
@@ -121,13 +121,13 @@ def _resource(check: GroupCheck, resource: str) -> ResourceCheck:
     return ResourceCheck(authorizer=check.authorizer, group=check.group, resource=resource)
 
 
-def _check_path(check: PathCheck, verb: str) -> Answer:
+def _check_path(check: PathCheck, verb: str) -> DecisionValue:
     authorizer = check.authorizer
     asked = Attributes(authorizer.user, verb, path=check.path, is_resource=False)
-    return Answer(authorizer.answers(Question(asked)))
+    return DecisionValue(authorizer.answers(Question(asked)))
 
 
-def _check_resource(check: ResourceCheck, verb: str) -> Answer:
+def _check_resource(check: ResourceCheck, verb: str) -> DecisionValue:
     authorizer = check.authorizer
     asked = Attributes(
         authorizer.user,
@@ -139,7 +139,7 @@ def _check_resource(check: ResourceCheck, verb: str) -> Answer:
         check.namespace,
         check.name,
     )
-    return Answer(authorizer.answers(Question(asked, check.field_selector, check.label_selector)))
+    return DecisionValue(authorizer.answers(Question(asked, check.field_selector, check.label_selector)))
 
 
 def _in_namespace(check: ResourceCheck, namespace: str) -> ResourceCheck:

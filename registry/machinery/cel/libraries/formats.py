@@ -7,17 +7,17 @@ from msgspec import Struct
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 from aio_apiserver.registry.machinery.cel.values import NONE, Opaque, Optional
 from aio_apiserver.registry.machinery.schema.validation.formats import CHECKS
 from aio_apiserver.registry.machinery.schema.validation.uris import is_request_uri
 
-FORMAT = Type(Kind.OBJECT, "kubernetes.NamedFormat")
+FORMAT = Type(TypeKind.OBJECT, "kubernetes.NamedFormat")
 
 Complaints = Callable[[str], Sequence[str]]
 
 
-class Format(Struct, Opaque, frozen=True):
+class FormatValue(Struct, Opaque, frozen=True):
     """The CEL value of a named format. `regex_size` is the size of its pattern for the cost of a check."""
 
     name: str
@@ -39,20 +39,22 @@ def _uri(text: str) -> Sequence[str]:
     return [] if is_request_uri(text) else [f'parse "{text}": invalid URI for request']
 
 
-_FORMATS: Mapping[str, Format] = {
-    "dns1123Label": Format("DNS1123Label", lambda text: names.is_dns_label(text, False), 30),
-    "dns1123Subdomain": Format("DNS1123Subdomain", lambda text: names.is_dns_subdomain(text, False), 60),
-    "dns1035Label": Format("DNS1035Label", lambda text: names.is_dns1035_label(text, False), 30),
-    "qualifiedName": Format("QualifiedName", names.check_qualified_name, 60),
-    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", lambda text: names.is_dns_label(text, True), 30),
-    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", lambda text: names.is_dns_subdomain(text, True), 60),
-    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", lambda text: names.is_dns1035_label(text, True), 30),
-    "labelValue": Format("LabelValue", names.check_label_value, 40),
-    "uri": Format("URI", _uri, 1103),
-    "uuid": Format("uuid", _like("uuid", "does not match the UUID format"), 72),
-    "byte": Format("byte", _like("byte", "invalid base64"), 84),
-    "date": Format("date", _like("date", "invalid date"), 68),
-    "datetime": Format("datetime", _like("datetime", "invalid datetime"), 205),
+_FORMATS: Mapping[str, FormatValue] = {
+    "dns1123Label": FormatValue("DNS1123Label", lambda text: names.is_dns_label(text, False), 30),
+    "dns1123Subdomain": FormatValue("DNS1123Subdomain", lambda text: names.is_dns_subdomain(text, False), 60),
+    "dns1035Label": FormatValue("DNS1035Label", lambda text: names.is_dns1035_label(text, False), 30),
+    "qualifiedName": FormatValue("QualifiedName", names.check_qualified_name, 60),
+    "dns1123LabelPrefix": FormatValue("DNS1123LabelPrefix", lambda text: names.is_dns_label(text, True), 30),
+    "dns1123SubdomainPrefix": FormatValue(
+        "DNS1123SubdomainPrefix", lambda text: names.is_dns_subdomain(text, True), 60
+    ),
+    "dns1035LabelPrefix": FormatValue("DNS1035LabelPrefix", lambda text: names.is_dns1035_label(text, True), 30),
+    "labelValue": FormatValue("LabelValue", names.check_label_value, 40),
+    "uri": FormatValue("URI", _uri, 1103),
+    "uuid": FormatValue("uuid", _like("uuid", "does not match the UUID format"), 72),
+    "byte": FormatValue("byte", _like("byte", "invalid base64"), 84),
+    "date": FormatValue("date", _like("date", "invalid date"), 68),
+    "datetime": FormatValue("datetime", _like("datetime", "invalid datetime"), 205),
 }
 
 
@@ -60,12 +62,12 @@ def _named(name: str) -> Optional:
     return Optional(True, _FORMATS[name]) if name in _FORMATS else NONE
 
 
-def _validate(given: Format, text: str) -> Optional:
+def _validate(given: FormatValue, text: str) -> Optional:
     complaints = list(given.complaints(text))
     return Optional(True, complaints) if complaints else NONE
 
 
-def _giving(given: Format) -> Callable[[], Format]:
+def _giving(given: FormatValue) -> Callable[[], FormatValue]:
     return lambda: given
 
 

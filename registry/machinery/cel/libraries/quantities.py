@@ -9,10 +9,10 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 from aio_apiserver.registry.machinery.cel.values import MAX_INT, MIN_INT, EvaluationError, Opaque
 
-QUANTITY = Type(Kind.OBJECT, "kubernetes.Quantity")
+QUANTITY = Type(TypeKind.OBJECT, "kubernetes.Quantity")
 
 
 @total_ordering

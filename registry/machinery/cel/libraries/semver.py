@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 from aio_apiserver.registry.machinery.cel.values import EvaluationError, Opaque
 
-SEMVER = Type(Kind.OBJECT, "kubernetes.Semver")
+SEMVER = Type(TypeKind.OBJECT, "kubernetes.Semver")
 
 _NUMBER = r"(0|[1-9]\d*)"
 _PRE = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
@@ -22,7 +22,7 @@ _Key = tuple[tuple[int, int, int], bool, tuple[tuple[bool, int, str], ...]]
 
 
 @total_ordering
-class Version(Struct, Opaque, frozen=True, eq=False):
+class SemverValue(Struct, Opaque, frozen=True, eq=False):
     """The CEL value of a version. Build metadata behind `+` does not count."""
 
     numbers: tuple[int, int, int]
@@ -35,21 +35,21 @@ class Version(Struct, Opaque, frozen=True, eq=False):
         return self.numbers, not self.before, parts
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self._key == other._key
+        return isinstance(other, SemverValue) and self._key == other._key
 
-    def __lt__(self, other: "Version") -> bool:
+    def __lt__(self, other: "SemverValue") -> bool:
         return self._key < other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
 
-def _read(text: str) -> Version | None:
+def _read(text: str) -> SemverValue | None:
     match = _PATTERN.fullmatch(text)
     if match is None:
         return None
     numbers = (int(match[1]), int(match[2]), int(match[3]))
-    return Version(numbers, tuple(match[4].split(".")) if match[4] else ())
+    return SemverValue(numbers, tuple(match[4].split(".")) if match[4] else ())
 
 
 def _normalized(text: str) -> str:
@@ -67,7 +67,7 @@ def _without_zeros(part: str) -> str:
     return stripped if stripped[:1].isdigit() else "0" + stripped
 
 
-def _parse(text: str, normalizes: bool = False) -> Version:
+def _parse(text: str, normalizes: bool = False) -> SemverValue:
     version = _read(_normalized(text) if normalizes else text)
     if version is None:
         raise EvaluationError("No Major.Minor.Patch elements found")
@@ -78,7 +78,7 @@ def _is_semver(text: str, normalizes: bool = False) -> bool:
     return _read(_normalized(text) if normalizes else text) is not None
 
 
-def _compare(one: Version, other: Version) -> int:
+def _compare(one: SemverValue, other: SemverValue) -> int:
     return (one > other) - (one < other)
 
 

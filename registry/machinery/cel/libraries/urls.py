@@ -6,14 +6,14 @@ from msgspec import Struct
 
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
-from aio_apiserver.registry.machinery.cel.types import Kind, Type
+from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
 from aio_apiserver.registry.machinery.cel.values import EvaluationError, Opaque
 from aio_apiserver.registry.machinery.schema.validation.uris import is_request_uri
 
-URL = Type(Kind.OBJECT, "kubernetes.URL")
+URL = Type(TypeKind.OBJECT, "kubernetes.URL")
 
 
-class Url(Struct, Opaque, frozen=True):
+class UrlValue(Struct, Opaque, frozen=True):
     """The CEL value of an absolute URI or an absolute path."""
 
     parts: SplitResult
@@ -24,33 +24,33 @@ class Url(Struct, Opaque, frozen=True):
         return len(self.parts.geturl())
 
 
-def _parse(text: str) -> Url:
+def _parse(text: str) -> UrlValue:
     if not is_request_uri(text):
         why = f'parse "{text}": invalid URI for request'
         raise EvaluationError(f"URL parse error during conversion from string: {why}")
-    return Url(urlsplit(text))
+    return UrlValue(urlsplit(text))
 
 
-def _host(url: Url) -> str:
+def _host(url: UrlValue) -> str:
     return url.parts.netloc.rpartition("@")[2]
 
 
-def _hostname(url: Url) -> str:
+def _hostname(url: UrlValue) -> str:
     host = _host(url)
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
 
 
-def _port(url: Url) -> str:
+def _port(url: UrlValue) -> str:
     return _host(url).rpartition("]")[2].partition(":")[2]
 
 
-def _query(url: Url) -> dict[str, list[str]]:
+def _query(url: UrlValue) -> dict[str, list[str]]:
     return parse_qs(url.parts.query, keep_blank_values=True)
 
 
-def _escaped_path(url: Url) -> str:
+def _escaped_path(url: UrlValue) -> str:
     return quote(unquote(url.parts.path), safe="/:@!$&'()*+,;=-._~") if "%" not in url.parts.path else url.parts.path
 
 

@@ -14,7 +14,7 @@ from aio_apiserver.registry.machinery.patch.apply.resets import Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
 
 
-class Difference(Struct, frozen=True):
+class Comparison(Struct, frozen=True):
     """The fields that the second value adds, modifies and removes."""
 
     added: Fields = field(default_factory=dict)
@@ -26,19 +26,19 @@ class Difference(Struct, frozen=True):
         """The fields with a new value."""
         return fields.union(self.modified, self.added)
 
-    def within(self, resets: Resets) -> "Difference":
+    def within(self, resets: Resets) -> "Comparison":
         """The comparison without reset fields."""
-        return Difference(resets.kept(self.added), resets.kept(self.modified), resets.kept(self.removed))
+        return Comparison(resets.kept(self.added), resets.kept(self.modified), resets.kept(self.removed))
 
 
-def compared(shape: Shape, old: Any, new: Any) -> Difference:
+def compared(shape: Shape, old: Any, new: Any) -> Comparison:
     """Compare two values of a type. Raises ShapeError."""
-    found = _Comparison()
+    found = _Comparing()
     found.compare(shape, old, new, ())
-    return Difference(fields.of_paths(found.added), fields.of_paths(found.modified), fields.of_paths(found.removed))
+    return Comparison(fields.of_paths(found.added), fields.of_paths(found.modified), fields.of_paths(found.removed))
 
 
-class _Comparison:
+class _Comparing:
     """The paths found so far."""
 
     __slots__ = ("added", "modified", "removed")

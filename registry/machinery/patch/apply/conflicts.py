@@ -11,7 +11,7 @@ from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.managed import Owner
 
 
-class Conflict(NamedTuple):
+class FieldConflict(NamedTuple):
     """A field and its manager."""
 
     owner: Owner
@@ -21,11 +21,11 @@ class Conflict(NamedTuple):
 class Conflicts(Exception):
     """An apply without force would take these fields from other managers."""
 
-    def __init__(self, found: Iterable[Conflict]) -> None:
+    def __init__(self, found: Iterable[FieldConflict]) -> None:
         super().__init__()
-        self.found: Sequence[Conflict] = sorted(found, key=lambda conflict: str(conflict.owner))
+        self.found: Sequence[FieldConflict] = sorted(found, key=lambda conflict: str(conflict.owner))
 
-    def outside(self, allowed: Fields) -> Sequence[Conflict]:
+    def outside(self, allowed: Fields) -> Sequence[FieldConflict]:
         """The conflicts about fields outside of `allowed`."""
         return [conflict for conflict in self.found if not fields.has(allowed, conflict.path)]
 
@@ -39,7 +39,7 @@ def error(conflicts: Conflicts) -> ApplyConflict:
     return ApplyConflict(f"Apply failed with {_message(conflicts.found)}", causes)
 
 
-def _message(found: Sequence[Conflict]) -> str:
+def _message(found: Sequence[FieldConflict]) -> str:
     if len(found) == 1:
         owner, path = found[0]
         return f"1 conflict: conflict with {_shown(owner)}: {elements.path_text(path)}"

@@ -22,10 +22,10 @@ from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts
 from aio_apiserver.registry.machinery.patch.apply.elements import Path, field
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.managed import Entry, Owned, Owner
-from aio_apiserver.registry.machinery.patch.apply.ownership import Convert, Rules, Versioned
+from aio_apiserver.registry.machinery.patch.apply.ownership import Convert, MergeRules, Versioned
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
-from aio_apiserver.registry.machinery.patch.apply.type_converters import Form, Forms
+from aio_apiserver.registry.machinery.patch.apply.type_converters import TypeConverter, TypeConverters
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.stored_object import Object
 
@@ -66,8 +66,8 @@ class FieldManager(Struct, frozen=True):
     ask: calls the conversion webhook, if there is one. convert: the webhook's results so far, see webhook_converted.py.
     """
 
-    form: Form
-    forms: Forms
+    form: TypeConverter
+    forms: TypeConverters
     now: Callable[[], str]
     subresource: str = ""
     resets: Resets = NO_RESETS
@@ -215,9 +215,9 @@ class FieldManager(Struct, frozen=True):
             raise StatusError(failure + self.form.unfit(exc)) from exc
 
     @property
-    def _rules(self) -> Rules:
+    def _rules(self) -> MergeRules:
         resets_only = "" if self.subresource else self.form.resets_only
-        return Rules(self.convert or self._convert, self.resets, resets_only)
+        return MergeRules(self.convert or self._convert, self.resets, resets_only)
 
     def _convert(self, one: Versioned, api_version: str) -> Versioned | None:
         return forms.convert(self.forms, one, api_version)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery.patch.apply import compare, contents, fields, merge, reconcile, removal
-from aio_apiserver.registry.machinery.patch.apply.compare import Difference
-from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflict, Conflicts
+from aio_apiserver.registry.machinery.patch.apply.compare import Comparison
+from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts, FieldConflict
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.managed import Managed, Owned, Owner
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
@@ -35,7 +35,7 @@ class Versioned(NamedTuple):
     def named(self, found: Fields) -> Fields:
         return contents.with_named_fields(self.shape, found)
 
-    def compared(self, new: "Versioned") -> Difference:
+    def compared(self, new: "Versioned") -> Comparison:
         return compare.compared(self.shape, self.value, new.value)
 
     def without(self, removed: Fields) -> "Versioned":
@@ -52,7 +52,7 @@ class Convert(Protocol):
     def __call__(self, obj: Versioned, api_version: str, /) -> Versioned | None: ...
 
 
-class Rules(Struct, frozen=True):
+class MergeRules(Struct, frozen=True):
     """The conversion of a resource and the reset fields of this path.
 
     resets_only: the one version in which the reset fields count; empty when they count in all.
@@ -66,7 +66,7 @@ class Rules(Struct, frozen=True):
         return self.resets if self.resets_only in {"", api_version} else NO_RESETS
 
 
-def updated(rules: Rules, live: Versioned, new: Versioned, managed: Managed) -> tuple[dict[Owner, Owned], Fields]:
+def updated(rules: MergeRules, live: Versioned, new: Versioned, managed: Managed) -> tuple[dict[Owner, Owned], Fields]:
     """The fields of each manager after an update, and the fields of the writer. Raises ShapeError."""
     change = live.compared(new).within(rules.resets)
     reconciled = _reconciled(rules, live, managed)
@@ -75,7 +75,7 @@ def updated(rules: Rules, live: Versioned, new: Versioned, managed: Managed) -> 
 
 
 def applied(
-    rules: Rules, live: Versioned, config: Versioned, managed: Managed, *, owner: Owner, force: bool
+    rules: MergeRules, live: Versioned, config: Versioned, managed: Managed, *, owner: Owner, force: bool
 ) -> tuple[Versioned, dict[Owner, Owned]]:
     """The object and the fields of each manager after an apply. Raises Conflicts and ShapeError."""
     before = _reconciled(rules, live, managed)
@@ -96,7 +96,7 @@ def applied(
     return new, left
 
 
-def _reconciled(rules: Rules, live: Versioned, managed: Managed) -> dict[Owner, Owned]:
+def _reconciled(rules: MergeRules, live: Versioned, managed: Managed) -> dict[Owner, Owned]:
     """The managed fields under the present types; types may have changed since they were written."""
     result = {}
     for owner, owned in managed.items():
@@ -107,12 +107,12 @@ def _reconciled(rules: Rules, live: Versioned, managed: Managed) -> dict[Owner, 
 
 
 def _left(
-    rules: Rules, live: Versioned, new: Versioned, managed: Managed, change: Difference
-) -> tuple[dict[Owner, Owned], list[Conflict]]:
+    rules: MergeRules, live: Versioned, new: Versioned, managed: Managed, change: Comparison
+) -> tuple[dict[Owner, Owned], list[FieldConflict]]:
     """The fields that managers keep after a change, and the conflicts about fields that they lose."""
-    changes: dict[str, Difference | None] = {new.api_version: change}
+    changes: dict[str, Comparison | None] = {new.api_version: change}
     left: dict[Owner, Owned] = {}
-    conflicts: list[Conflict] = []
+    conflicts: list[FieldConflict] = []
     for owner, owned in managed.items():
         if owned.api_version not in changes:
             changes[owned.api_version] = _change_in(rules, live, new, owned.api_version)
@@ -120,20 +120,20 @@ def _left(
         if there is None:
             continue
         taken = fields.intersection(owned.fields, there.changed)
-        conflicts += (Conflict(owner, path) for path in fields.members(taken))
+        conflicts += (FieldConflict(owner, path) for path in fields.members(taken))
         rest = fields.difference(fields.difference(owned.fields, taken), there.removed)
         if rest:
             left[owner] = owned._replace(fields=rest)
     return left, conflicts
 
 
-def _change_in(rules: Rules, live: Versioned, new: Versioned, api_version: str) -> Difference | None:
+def _change_in(rules: MergeRules, live: Versioned, new: Versioned, api_version: str) -> Comparison | None:
     old = _converted(rules, live, api_version, "failed to convert old object")
     changed = _converted(rules, new, api_version, "failed to convert new object") if old is not None else None
     return None if old is None or changed is None else old.compared(changed).within(rules.resets_in(api_version))
 
 
-def _pruned(rules: Rules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:
+def _pruned(rules: MergeRules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:
     """The merged object without fields that the applier has dropped and no other manager owns."""
     what = "failed to prune fields: failed to convert merged object to last applied version"
     whole = _converted(rules, merged, last.api_version, what)
@@ -145,7 +145,7 @@ def _pruned(rules: Rules, merged: Versioned, managed: Managed, last: Owned) -> V
     return _converted(rules, whole.without(gone), merged.api_version, "failed to prune fields") or merged
 
 
-def _converted(rules: Rules, obj: Versioned, api_version: str, failure: str) -> Versioned | None:
+def _converted(rules: MergeRules, obj: Versioned, api_version: str, failure: str) -> Versioned | None:
     try:
         return rules.convert(obj, api_version)
     except ShapeError as exc:
@@ -159,7 +159,7 @@ def _by_version(managed: Managed) -> Mapping[str, Fields]:
     return owned
 
 
-def _with_owned(rules: Rules, whole: Versioned, pruned: Versioned, owned: Mapping[str, Fields]) -> Versioned:
+def _with_owned(rules: MergeRules, whole: Versioned, pruned: Versioned, owned: Mapping[str, Fields]) -> Versioned:
     """The pruned object with all fields that other managers own.
 
     The version of the pruning comes first. Without its owned fields, the object may not convert.

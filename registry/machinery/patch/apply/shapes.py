@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.machinery.patch.apply import elements
 from aio_apiserver.registry.machinery.schema import scalars
-from aio_apiserver.registry.machinery.schema.model import MISSING, Field, Kind, Node, Structure
+from aio_apiserver.registry.machinery.schema.model import MISSING, SchemaField, SchemaKind, SchemaNode, Structure
 
 
 class Absent(Enum):
@@ -144,16 +144,16 @@ DEDUCED.maps = Maps(dict, DEDUCED, is_atomic=False)
 """Arbitrary JSON whose maps are walked."""
 
 _SCALARS = {
-    Kind.INTEGER: Scalar.NUMERIC,
-    Kind.NUMBER: Scalar.NUMERIC,
-    Kind.BOOLEAN: Scalar.BOOLEAN,
-    Kind.BYTES: Scalar.STRING,
-    Kind.TIME: Scalar.UNTYPED,
-    Kind.MICRO_TIME: Scalar.UNTYPED,
-    Kind.QUANTITY: Scalar.UNTYPED,
+    SchemaKind.INTEGER: Scalar.NUMERIC,
+    SchemaKind.NUMBER: Scalar.NUMERIC,
+    SchemaKind.BOOLEAN: Scalar.BOOLEAN,
+    SchemaKind.BYTES: Scalar.STRING,
+    SchemaKind.TIME: Scalar.UNTYPED,
+    SchemaKind.MICRO_TIME: Scalar.UNTYPED,
+    SchemaKind.QUANTITY: Scalar.UNTYPED,
 }
 _TEXT_FORMATS = frozenset({"", "byte"})
-_FREE = frozenset({Kind.INT_OR_STRING, Kind.JSON, Kind.ONE_OF})
+_FREE = frozenset({SchemaKind.INT_OR_STRING, SchemaKind.JSON, SchemaKind.ONE_OF})
 _DEFAULT_KEYS = {"LocalObjectReference.name": ""}
 """Defaults of keys that are neither required nor defaulted by the schema."""
 
@@ -171,38 +171,38 @@ class Shapes:
         self._metadata = metadata
         self._structures: dict[tuple[Structure, bool, bool], Maps] = {}
 
-    def of_custom_resource(self, node: Node) -> Shape:
+    def of_custom_resource(self, node: SchemaNode) -> Shape:
         """The shape of a custom resource with apiVersion, kind and metadata, which its schema may leave out."""
         maps = self.of(node).maps or DEDUCED.maps
         assert maps is not None
-        rest = maps.rest if node.kind is Kind.ANY or node.preserves_unknown_fields else None
+        rest = maps.rest if node.kind is SchemaKind.ANY or node.preserves_unknown_fields else None
         return Shape(maps=Maps(lambda: self._as_resource(maps.fields), rest, is_atomic=False))
 
     def _as_resource(self, fields: Mapping[str, Shape]) -> Mapping[str, Shape]:
         return {**fields, "apiVersion": _TEXT, "kind": _TEXT, "metadata": self._metadata}
 
-    def of(self, node: Node, *, preserves: bool = False) -> Shape:
+    def of(self, node: SchemaNode, *, preserves: bool = False) -> Shape:
         """The shape of a node. `preserves`: a node above it preserves unknown fields."""
         preserves = preserves or node.preserves_unknown_fields
         if node.kind in _FREE:
             return DEDUCED
         match node.kind:
-            case Kind.ANY:
+            case SchemaKind.ANY:
                 # A Go type of arbitrary JSON is atomic; arbitrary JSON of a custom resource is not.
                 return UNTYPED if node.go_type else DEDUCED
-            case Kind.OBJECT:
+            case SchemaKind.OBJECT:
                 return Shape(maps=self._object(node, preserves=preserves))
-            case Kind.MAP:
+            case SchemaKind.MAP:
                 assert node.items is not None
                 items = self.of(node.items, preserves=preserves)
                 return Shape(maps=Maps(dict, items, is_atomic=_is_atomic_map(node)))
-            case Kind.LIST:
+            case SchemaKind.LIST:
                 return Shape(lists=self._list(node, preserves=preserves))
-            case Kind.STRING:
+            case SchemaKind.STRING:
                 return Shape(scalar=Scalar.STRING if node.format in _TEXT_FORMATS else Scalar.UNTYPED)
         return Shape(scalar=_SCALARS[node.kind])
 
-    def _object(self, node: Node, *, preserves: bool) -> Maps:
+    def _object(self, node: SchemaNode, *, preserves: bool) -> Maps:
         structure = node.structure
         assert structure is not None
         is_atomic = _is_atomic_map(node)
@@ -218,7 +218,7 @@ class Shapes:
             self._structures[structure, is_atomic, preserves] = known
         return known
 
-    def _list(self, node: Node, *, preserves: bool) -> Lists:
+    def _list(self, node: SchemaNode, *, preserves: bool) -> Lists:
         assert node.items is not None
         items = self.of(node.items, preserves=preserves)
         keys = list_keys(node)
@@ -227,11 +227,11 @@ class Shapes:
         return Lists(items, is_atomic=False, keys=keys, defaults=key_defaults(node.items, keys))
 
 
-def _is_atomic_map(node: Node) -> bool:
+def _is_atomic_map(node: SchemaNode) -> bool:
     return node.merge.map_type == "atomic"
 
 
-def list_keys(node: Node) -> tuple[str, ...] | None:
+def list_keys(node: SchemaNode) -> tuple[str, ...] | None:
     """The keys of the elements: none for a set; None for an atomic list."""
     merge = node.merge
     if merge.list_type:
@@ -241,14 +241,14 @@ def list_keys(node: Node) -> tuple[str, ...] | None:
     return None
 
 
-def key_defaults(items: Node, keys: tuple[str, ...]) -> Mapping[str, Any]:
+def key_defaults(items: SchemaNode, keys: tuple[str, ...]) -> Mapping[str, Any]:
     """The default values of keys that an element leaves out."""
     fields = items.structure.fields if items.structure is not None else {}
     defaults = {name: _key_default(fields[name]) for name in keys if name in fields}
     return {name: default for name, default in defaults.items() if default is not MISSING}
 
 
-def _key_default(field: Field) -> Any:
+def _key_default(field: SchemaField) -> Any:
     if field.node.default is not MISSING:
         return field.node.default
     if field.is_required and field.is_printed:

@@ -19,7 +19,7 @@ from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shape, ShapeError, Shapes
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
-from aio_apiserver.registry.machinery.schema.model import Node
+from aio_apiserver.registry.machinery.schema.model import SchemaNode
 from aio_apiserver.storage.stored_object import Object
 
 _SHAPES = Shapes()
@@ -32,7 +32,7 @@ def kind_text(kind: GroupVersionKind) -> str:
     return f"{kind.group}/{kind.version}, Kind={kind.kind}"
 
 
-class Form:
+class TypeConverter:
     """One version of a resource. `shape_of` compiles the shape of its type.
 
     refusal: the reason why an apply in this version fails; empty for most. kube-apiserver refuses to apply Scales of
@@ -43,7 +43,7 @@ class Form:
         self,
         view: View,
         find_type: Callable[[], Type],
-        shape_of: Callable[[Node], Shape] = _SHAPES.of,
+        shape_of: Callable[[SchemaNode], Shape] = _SHAPES.of,
         *,
         refusal: str = "",
     ) -> None:
@@ -117,7 +117,7 @@ class Form:
         """A function from a printed object to the fields that it sets beyond the object without content."""
         return creation.compiled(self.shape, self.nothing.value)
 
-    def converted(self, one: Versioned, source: "Form") -> Versioned | None:
+    def converted(self, one: Versioned, source: "TypeConverter") -> Versioned | None:
         """A value of another version in this one; None when it cannot be converted. Raises ShapeError."""
         try:
             return self.shown(source.plain_hub(one.value))
@@ -152,7 +152,7 @@ class Form:
         return whole
 
 
-class CustomForm(Form):
+class CustomTypeConverter(TypeConverter):
     """One version of a custom resource. Without webhook, conversion changes the apiVersion alone.
 
     A value that does not fit the version's schema cannot be converted to it.
@@ -166,7 +166,7 @@ class CustomForm(Form):
         """Custom resources have reset fields in the version of the write alone, and not on subresources."""
         return self.api_version
 
-    def converted(self, one: Versioned, source: Form) -> Versioned:
+    def converted(self, one: Versioned, source: TypeConverter) -> Versioned:
         return self.read({**one.value, **typed(self.view.object_kind, {})})
 
     def read(self, value: Object) -> Versioned:
@@ -181,11 +181,11 @@ class CustomForm(Form):
         raise ShapeError(f"{kind} is unstructured and is not suitable for converting to {quote(api_version)}")
 
 
-Forms = Mapping[str, Form]
+TypeConverters = Mapping[str, TypeConverter]
 """By apiVersion."""
 
 
-def convert(forms: Forms, one: Versioned, api_version: str) -> Versioned | None:
+def convert(forms: TypeConverters, one: Versioned, api_version: str) -> Versioned | None:
     """A value in another version; None for a version that is not served. Raises ShapeError."""
     if one.api_version == api_version:
         return one

@@ -28,7 +28,7 @@ def has_embedded(schema: Any) -> bool:
     return any_below(has_embedded, schema)
 
 
-class Malformed(Exception):
+class MalformedResource(Exception):
     """An embedded resource whose apiVersion, kind or metadata does not decode."""
 
     def __init__(self, error: FieldError) -> None:
@@ -57,7 +57,7 @@ class Coercion(Struct):
         for name in ("apiVersion", "kind"):
             if name in resource and not isinstance(resource[name], str):
                 if not self.is_lenient:
-                    raise Malformed(fields.invalid(fields.child(path, name), resource[name], _NOT_A_STRING))
+                    raise MalformedResource(fields.invalid(fields.child(path, name), resource[name], _NOT_A_STRING))
                 del resource[name]
 
     def _coerce_metadata(self, resource: dict[str, Any], path: str) -> None:
@@ -69,7 +69,7 @@ class Coercion(Struct):
         try:
             decoded = self.metadata.decode(resource["metadata"])
         except DecodeError as exc:
-            raise Malformed(fields.invalid(where, resource["metadata"], exc.message)) from exc
+            raise MalformedResource(fields.invalid(where, resource["metadata"], exc.message)) from exc
         resource["metadata"] = decoded.obj
         self.unknown += [unknown_below(where, error) for error in decoded.strict_errors]
 

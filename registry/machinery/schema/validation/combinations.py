@@ -13,11 +13,11 @@ from aio_apiserver.registry.machinery.schema.validation.correlation import Corre
 from aio_apiserver.registry.machinery.schema.validation.result import Result
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.schema.validation.values import Validation
+    from aio_apiserver.registry.machinery.schema.validation.values import ValueValidation
 
 
 def check(
-    validation: "Validation", result: Result, value: Any, schema: Schema, name: str, old: Correlated | None
+    validation: "ValueValidation", result: Result, value: Any, schema: Schema, name: str, old: Correlated | None
 ) -> None:
     """Add the errors of a schema's combinations."""
 
@@ -44,7 +44,7 @@ def count(schema: Any) -> int:
     return len(combined) + sum(map(count, (*combined, schema.get("not"), *below)))
 
 
-def _any_of(validation: "Validation", result: Result, tried: Iterator[Result], name: str) -> None:
+def _any_of(validation: "ValueValidation", result: Result, tried: Iterator[Result], name: str) -> None:
     wrong = []
     for one in tried:
         if one.is_valid:
@@ -55,7 +55,7 @@ def _any_of(validation: "Validation", result: Result, tried: Iterator[Result], n
     result.merge([_best(wrong)])
 
 
-def _one_of(validation: "Validation", result: Result, tried: list[Result], name: str) -> None:
+def _one_of(validation: "ValueValidation", result: Result, tried: list[Result], name: str) -> None:
     right = [one for one in tried if one.is_valid]
     if len(right) == 1:
         result.merge(right)
@@ -66,7 +66,7 @@ def _one_of(validation: "Validation", result: Result, tried: list[Result], name:
         result.merge([_best(tried)])
 
 
-def _all_of(validation: "Validation", result: Result, tried: list[Result], name: str) -> None:
+def _all_of(validation: "ValueValidation", result: Result, tried: list[Result], name: str) -> None:
     result.merge(tried)
     right = sum(one.is_valid for one in tried)
     if right < len(tried):

@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.validation.result import Result
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.schema.validation.values import Validation
+    from aio_apiserver.registry.machinery.schema.validation.values import ValueValidation
 
 Number = int | float
 
@@ -28,7 +28,7 @@ _FORMATS: Mapping[str, frozenset[str]] = {
 }
 
 
-def check(validation: "Validation", result: Result, value: Number, schema: Schema, name: str) -> None:
+def check(validation: "ValueValidation", result: Result, value: Number, schema: Schema, name: str) -> None:
     """Add the errors of a number."""
     of_type = schema.get("type") or ""
     of_type = of_type if of_type in _FORMATS and not schema.get("x-kubernetes-int-or-string") else ""
@@ -72,7 +72,7 @@ def _settled(bound: Number, value: Number, is_fitting: bool) -> Number:
     return int(bound) if isinstance(value, int) and is_fitting else float(bound)
 
 
-def _check_factor(validation: "Validation", result: Result, value: Number, factor: Number, name: str) -> None:
+def _check_factor(validation: "ValueValidation", result: Result, value: Number, factor: Number, name: str) -> None:
     if factor <= 0:
         message = f"factor MultipleOf declared for {name} must be positive: {_text(factor)}"
         validation.stated(result, name, factor, message)

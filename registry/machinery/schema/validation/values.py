@@ -27,7 +27,7 @@ _PLAIN: Mapping[str, tuple[type, int]] = {"string": (str, 7), "boolean": (bool, 
 """For schemas with a type and no constraint: the Python type, and the checks that a match counts."""
 
 
-class Plan(Struct, frozen=True):
+class SchemaPlan(Struct, frozen=True):
     """The parts of a schema that are read once for all values."""
 
     types: tuple[str, ...]
@@ -40,7 +40,7 @@ class Plan(Struct, frozen=True):
     matches: int
 
     @classmethod
-    def of(cls, schema: Schema, *, types_int_or_string: bool) -> "Plan":
+    def of(cls, schema: Schema, *, types_int_or_string: bool) -> "SchemaPlan":
         name = schema.get("type") or ""
         types: tuple[str, ...] = (name,) if name else ()
         if types_int_or_string and schema.get("x-kubernetes-int-or-string"):
@@ -58,7 +58,7 @@ class Plan(Struct, frozen=True):
         )
 
 
-Plans = dict[int, Plan]
+Plans = dict[int, SchemaPlan]
 """By the identity of the schema. The schema must live as long as this dict."""
 
 
@@ -69,15 +69,15 @@ def validate(
 
     plans: the cached parts of the schema; new ones are added.
     """
-    return list(Validation(path, plans).value(value, schema, "", old).errors.values())
+    return list(ValueValidation(path, plans).value(value, schema, "", old).errors.values())
 
 
 def validate_default(value: Any, schema: Schema, *, path: str) -> list[FieldError]:
     """The errors of a default. In defaults, upstream does not check the type of int-or-string values."""
-    return list(Validation(path, {}, types_int_or_string=False).value(value, schema, "").errors.values())
+    return list(ValueValidation(path, {}, types_int_or_string=False).value(value, schema, "").errors.values())
 
 
-class Validation:
+class ValueValidation:
     """One validation. `name` is the path in the value, which begins with a dot below the first level."""
 
     def __init__(self, path: str, plans: Plans, *, types_int_or_string: bool = True) -> None:
@@ -147,13 +147,13 @@ class Validation:
         result.matches += 2
         return result
 
-    def _plan(self, schema: Schema) -> Plan:
+    def _plan(self, schema: Schema) -> SchemaPlan:
         plan = self._plans.get(id(schema))
         if plan is None:
-            plan = self._plans[id(schema)] = Plan.of(schema, types_int_or_string=self._types_int_or_string)
+            plan = self._plans[id(schema)] = SchemaPlan.of(schema, types_int_or_string=self._types_int_or_string)
         return plan
 
-    def _text(self, result: Result, value: str, schema: Schema, plan: Plan, name: str) -> None:
+    def _text(self, result: Result, value: str, schema: Schema, plan: SchemaPlan, name: str) -> None:
         self._string(result, value, schema, name)
         result.matches += 1
         if plan.form in formats.CHECKS:
@@ -161,7 +161,7 @@ class Validation:
                 self.type_invalid(result, name, value, schema["format"])
             result.matches += 1
 
-    def _type(self, result: Result, value: Any, plan: Plan, name: str) -> bool:
+    def _type(self, result: Result, value: Any, plan: SchemaPlan, name: str) -> bool:
         """Whether the type of the value is allowed."""
         types, form = plan.types, plan.form
         if value is None:
@@ -182,7 +182,7 @@ class Validation:
             self.type_invalid(result, name, found, ",".join(types))
         return fits
 
-    def _enum(self, result: Result, value: Any, plan: Plan, name: str) -> None:
+    def _enum(self, result: Result, value: Any, plan: SchemaPlan, name: str) -> None:
         allowed = plan.allowed
         if allowed is not None and not allowed.holds(value):
             message = f"{name} in body should be one of those in {id(allowed)}"

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery.cel import admission_types, types
-from aio_apiserver.registry.machinery.cel.admission import Composition, Given, Refused
+from aio_apiserver.registry.machinery.cel.admission import Composition, Given, UnusableExpression
 from aio_apiserver.registry.machinery.cel.types import Type
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_resources
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Expression
@@ -132,7 +132,7 @@ class _Expressions:
     def _variable(self, name: str, text: str) -> Expression:
         try:
             return Expression(text, self._composition.variable(name, text))
-        except Refused as exc:
+        except UnusableExpression as exc:
             return Expression(text, mistake=str(exc))
 
     def _compiled(
@@ -141,7 +141,7 @@ class _Expressions:
         given = Given(params=self._composition.has_params, authorizer=has_authorizer, patches=has_patches)
         try:
             return Expression(text, self._composition.compile(text, given, wanted))
-        except Refused as exc:
+        except UnusableExpression as exc:
             return Expression(text, mistake=str(exc))
 
 

@@ -15,7 +15,12 @@ from aio_apiserver.registry.generic.access.authorizer import Decision
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.machinery.cel import admission
 from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT, Program
-from aio_apiserver.registry.machinery.cel.libraries.authorization import Authorizer, Question, ResourceCheck, Undecided
+from aio_apiserver.registry.machinery.cel.libraries.authorization import (
+    AuthorizerValue,
+    Question,
+    ResourceCheck,
+    Undecided,
+)
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 from aio_apiserver.storage.stored_object import Object
 
@@ -139,7 +144,7 @@ class Answers:
 
     def variables(self, attributes: Attributes) -> dict[str, Any]:
         """What expressions ask with."""
-        authorizer = Authorizer(attributes.user, self)
+        authorizer = AuthorizerValue(attributes.user, self)
         check = ResourceCheck(
             authorizer=authorizer,
             group=attributes.resource.group,

@@ -8,7 +8,7 @@ from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.machinery.cel import admission, types
-from aio_apiserver.registry.machinery.cel.admission import Given, Refused
+from aio_apiserver.registry.machinery.cel.admission import Given, UnusableExpression
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
@@ -47,5 +47,5 @@ class Conditions:
 def _compiled(text: str) -> Expression:
     try:
         return Expression(text, admission.compiled(admission.environment(Given()), text, (types.BOOL,)))
-    except Refused as exc:
+    except UnusableExpression as exc:
         return Expression(text, mistake=str(exc))

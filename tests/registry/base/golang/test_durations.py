@@ -39,7 +39,7 @@ def test_reads_gos_durations(text: str, seconds: float) -> None:
     ],
 )
 def test_refuses_what_is_none_in_gos_words(text: str, message: str) -> None:
-    with pytest.raises(durations.Invalid) as refusal:
+    with pytest.raises(durations.InvalidDuration) as refusal:
         durations.parse(text)
 
     assert str(refusal.value) == message
@@ -73,5 +73,5 @@ def test_what_is_shown_reads_back(microseconds: int) -> None:
 def test_no_text_does_more_than_be_refused(text: str) -> None:
     try:
         durations.parse(text)
-    except durations.Invalid:
+    except durations.InvalidDuration:
         return

@@ -14,7 +14,7 @@ from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import DecodeError
-from aio_apiserver.registry.machinery.schema.model import Kind, Node
+from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode
 from tests.registry.defaulted import CONTEXT, canonical, created, updated
 
 POD = schema.builtin().type_for("", "v1", "Pod")
@@ -29,13 +29,13 @@ WORDS = """
     net.a kernel.sem
 """.split()
 TEXTS = st.sampled_from(["", *WORDS])
-LEAVES: dict[Kind, st.SearchStrategy[Any]] = {
-    Kind.STRING: TEXTS,
-    Kind.INTEGER: st.sampled_from([-1, 0, 1, 80, 443, 512, 65536, 2**31]),
-    Kind.BOOLEAN: st.booleans(),
-    Kind.QUANTITY: st.sampled_from(["1", "100m", "1Gi", "0", "-1", "1.5", "8Ei"]),
-    Kind.TIME: st.just("2024-01-02T03:04:05Z"),
-    Kind.INT_OR_STRING: st.sampled_from([0, 80, "http", "", "Bad_Name"]),
+LEAVES: dict[SchemaKind, st.SearchStrategy[Any]] = {
+    SchemaKind.STRING: TEXTS,
+    SchemaKind.INTEGER: st.sampled_from([-1, 0, 1, 80, 443, 512, 65536, 2**31]),
+    SchemaKind.BOOLEAN: st.booleans(),
+    SchemaKind.QUANTITY: st.sampled_from(["1", "100m", "1Gi", "0", "-1", "1.5", "8Ei"]),
+    SchemaKind.TIME: st.just("2024-01-02T03:04:05Z"),
+    SchemaKind.INT_OR_STRING: st.sampled_from([0, 80, "http", "", "Bad_Name"]),
 }
 # Fields that nothing fills, and names that are not those of fields: so kube-apiserver tells them.
 MISNAMED = {
@@ -61,7 +61,7 @@ SHORTENED = (
 """Paths that leave out a part, or say it elsewhere: so kube-apiserver tells them."""
 
 
-def values(node: Node, depth: int) -> st.SearchStrategy[Any]:
+def values(node: SchemaNode, depth: int) -> st.SearchStrategy[Any]:
     """Values that the schema allows."""
     if node.structure is not None:
         names = sorted(node.structure.fields) if depth else []
@@ -69,18 +69,18 @@ def values(node: Node, depth: int) -> st.SearchStrategy[Any]:
         return chosen.flatmap(lambda some: st.fixed_dictionaries({name: field(node, name, depth) for name in some}))
     if node.items is not None:
         inner = values(node.items, depth - 1) if depth else st.nothing()
-        if node.kind is Kind.LIST:
+        if node.kind is SchemaKind.LIST:
             return st.lists(inner, max_size=3) if depth else st.just([])
         return st.dictionaries(TEXTS, inner, max_size=2) if depth else st.just({})
     return LEAVES.get(node.kind, st.none())
 
 
-def field(node: Node, name: str, depth: int) -> st.SearchStrategy[Any]:
+def field(node: SchemaNode, name: str, depth: int) -> st.SearchStrategy[Any]:
     assert node.structure is not None
     return values(node.structure.fields[name].node, max(depth - 1, 0))
 
 
-def part(name: str) -> Node:
+def part(name: str) -> SchemaNode:
     assert POD.node.structure is not None
     return POD.node.structure.fields[name].node
 
@@ -101,7 +101,7 @@ def decoded(pod: dict[str, Any]) -> dict[str, Any] | None:
         return None
 
 
-def is_field(path: str, node: Node) -> bool:
+def is_field(path: str, node: SchemaNode) -> bool:
     """Whether a path of an error names a field."""
     for token in re.findall(r"\[[^\]]*\]|\{[^}]*\}|[^.\[\]{}]+(?:/[^.\[]+)*", path):
         if token[0] in "[{":

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.machinery.cel import types
-from aio_apiserver.registry.machinery.cel.environment import Environment
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
 from aio_apiserver.registry.machinery.cel.libraries import BASE
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.values import NONE, CostExceeded, EvaluationError, Optional
@@ -19,7 +19,7 @@ WIDGET = {
     "any": types.DYN,
 }
 SELF = types.object_named("Widget")
-ENVIRONMENT = Environment({"self": SELF, "oldSelf": types.optional_of(SELF)}, {"Widget": WIDGET}, BASE)
+ENVIRONMENT = CelEnvironment({"self": SELF, "oldSelf": types.optional_of(SELF)}, {"Widget": WIDGET}, BASE)
 VALUE = {"a": 5, "s": "abc", "l": ["x", "yy"], "m": {"k": 1}, "any": {"deep": [1, "two"]}}
 
 

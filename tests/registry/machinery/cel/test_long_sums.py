@@ -3,12 +3,12 @@
 import pytest
 
 from aio_apiserver.registry.machinery.cel import long_sums, syntax
-from aio_apiserver.registry.machinery.cel.syntax import Call, Ident, Issue, Node
+from aio_apiserver.registry.machinery.cel.syntax import Expr, FunctionCall, Ident, Issue
 
 NAMES = [f"variables.x{number}" for number in range(60)]
 
 
-def shape(node: Node) -> object:
+def shape(node: Expr) -> object:
     """What a node is made of, whatever the ids."""
     own = {name: getattr(node, name) for name in ("function", "name", "value", "field") if hasattr(node, name)}
     return type(node).__name__, own, [shape(part) for part in syntax.parts(node)]
@@ -20,7 +20,7 @@ def test_a_long_sum_is_read_from_left_to_right_with_all_places() -> None:
     tree = syntax.parse(text)
 
     nodes = list(syntax.walk(tree.root))
-    assert isinstance(tree.root, Call)
+    assert isinstance(tree.root, FunctionCall)
     assert text[tree.places[tree.root.id] :].startswith("+ size")
     assert [text[tree.places[one.id] :][:9] for one in nodes if isinstance(one, Ident)] == ["variables"] * len(NAMES)
     assert len({one.id for one in nodes}) == len(nodes)

@@ -6,30 +6,30 @@ import pytest
 
 from aio_apiserver.registry.machinery.custom_types import structural_nodes
 from aio_apiserver.registry.machinery.schema.decode import Decoders, Findings
-from aio_apiserver.registry.machinery.schema.model import MISSING, Kind, Merge
+from aio_apiserver.registry.machinery.schema.model import MISSING, Merge, SchemaKind
 
 
 @pytest.mark.parametrize(
     ("stated", "kind"),
     [
-        ({"type": "object"}, Kind.OBJECT),
-        ({"type": "object", "properties": {"a": {}}}, Kind.OBJECT),
-        ({"type": "object", "additionalProperties": {"type": "string"}}, Kind.MAP),
-        ({"type": "object", "additionalProperties": True}, Kind.MAP),
-        ({"type": "object", "additionalProperties": False}, Kind.OBJECT),
-        ({"type": "array", "items": {"type": "string"}}, Kind.LIST),
-        ({"type": "array"}, Kind.LIST),
-        ({"type": "string", "format": "date-time"}, Kind.STRING),
-        ({"type": "integer"}, Kind.INTEGER),
-        ({"type": "number"}, Kind.NUMBER),
-        ({"type": "boolean"}, Kind.BOOLEAN),
-        ({"x-kubernetes-int-or-string": True}, Kind.INT_OR_STRING),
-        ({"x-kubernetes-preserve-unknown-fields": True}, Kind.ANY),
-        ({"type": "nonsense"}, Kind.ANY),
-        ({}, Kind.ANY),
+        ({"type": "object"}, SchemaKind.OBJECT),
+        ({"type": "object", "properties": {"a": {}}}, SchemaKind.OBJECT),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, SchemaKind.MAP),
+        ({"type": "object", "additionalProperties": True}, SchemaKind.MAP),
+        ({"type": "object", "additionalProperties": False}, SchemaKind.OBJECT),
+        ({"type": "array", "items": {"type": "string"}}, SchemaKind.LIST),
+        ({"type": "array"}, SchemaKind.LIST),
+        ({"type": "string", "format": "date-time"}, SchemaKind.STRING),
+        ({"type": "integer"}, SchemaKind.INTEGER),
+        ({"type": "number"}, SchemaKind.NUMBER),
+        ({"type": "boolean"}, SchemaKind.BOOLEAN),
+        ({"x-kubernetes-int-or-string": True}, SchemaKind.INT_OR_STRING),
+        ({"x-kubernetes-preserve-unknown-fields": True}, SchemaKind.ANY),
+        ({"type": "nonsense"}, SchemaKind.ANY),
+        ({}, SchemaKind.ANY),
     ],
 )
-def test_every_schema_is_of_a_kind(stated: dict[str, Any], kind: Kind) -> None:
+def test_every_schema_is_of_a_kind(stated: dict[str, Any], kind: SchemaKind) -> None:
     assert structural_nodes.compiled(stated).kind is kind
 
 
@@ -38,7 +38,7 @@ def test_elements_and_values_that_no_schema_describes_are_any_json() -> None:
         items = structural_nodes.compiled(stated).items
 
         assert items is not None
-        assert items.kind is Kind.ANY
+        assert items.kind is SchemaKind.ANY
 
 
 def test_extensions_are_read() -> None:

@@ -6,12 +6,12 @@ import orjson
 
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
-from aio_apiserver.registry.machinery.openapi.builtin_routes import Resource
+from aio_apiserver.registry.machinery.openapi.builtin_routes import DocumentedResource
 
 ALL = frozenset({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
 POD = GroupVersionKind("", "v1", "Pod")
 
-PODS = Resource(
+PODS = DocumentedResource(
     path="pods",
     kind="Pod",
     is_namespaced=True,
@@ -20,7 +20,7 @@ PODS = Resource(
     verbs=ALL,
     returns_deleted_object=True,
 )
-NODES = Resource(
+NODES = DocumentedResource(
     path="nodes",
     kind="Node",
     is_namespaced=False,
@@ -28,7 +28,7 @@ NODES = Resource(
     definition="io.k8s.api.core.v1.Node",
     verbs=ALL,
 )
-POD_EXEC = Resource(
+POD_EXEC = DocumentedResource(
     path="pods/exec",
     kind="Pod",
     is_namespaced=True,
@@ -36,7 +36,7 @@ POD_EXEC = Resource(
     definition="",
     verbs=frozenset({"create", "get"}),
 )
-POD_LOG = Resource(
+POD_LOG = DocumentedResource(
     path="pods/log",
     kind="Pod",
     is_namespaced=True,
@@ -44,7 +44,7 @@ POD_LOG = Resource(
     definition="io.k8s.api.core.v1.Pod",
     verbs=frozenset({"get"}),
 )
-EVICTION = Resource(
+EVICTION = DocumentedResource(
     path="pods/eviction",
     kind="Pod",
     is_namespaced=True,
@@ -54,7 +54,7 @@ EVICTION = Resource(
 )
 
 
-def core(*resources: Resource) -> GroupVersion:
+def core(*resources: DocumentedResource) -> GroupVersion:
     """The core group with some resources."""
     return GroupVersion("", "v1", "1.36", resources)
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from aio_apiserver.registry.machinery.openapi import version3
 from aio_apiserver.registry.machinery.openapi.custom import CustomGroupVersion, CustomResource
-from aio_apiserver.registry.machinery.openapi.definitions import Definitions
+from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
 from aio_apiserver.registry.machinery.openapi.swagger import Swagger
 from aio_apiserver.registry.machinery.schema import definitions
 from tests.registry.machinery.openapi.resources import read
@@ -42,7 +42,7 @@ def gizmos(schema: dict[str, Any] | None = SCHEMA, *, digest: str = "1") -> Cust
 
 
 def test_a_definition_is_named_by_its_group_backwards() -> None:
-    document = version3.document(gizmos(), Definitions(definitions.load()))
+    document = version3.document(gizmos(), PublishedDefinitions(definitions.load()))
 
     own = document["components"]["schemas"]
 
@@ -52,7 +52,7 @@ def test_a_definition_is_named_by_its_group_backwards() -> None:
 
 
 def test_of_shared_types_it_names_the_kinds_that_every_client_knows() -> None:
-    document = version3.document(gizmos(), Definitions(definitions.load()))
+    document = version3.document(gizmos(), PublishedDefinitions(definitions.load()))
 
     options = document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]
     groups = {kind["group"] for kind in options["x-kubernetes-group-version-kind"]}
@@ -126,8 +126,8 @@ def _swagger() -> Swagger:
     return Swagger(title="Kubernetes", version="1.36")
 
 
-def _types() -> Definitions:
-    return Definitions(definitions.load())
+def _types() -> PublishedDefinitions:
+    return PublishedDefinitions(definitions.load())
 
 
 def test_the_key_changes_with_the_definition() -> None:

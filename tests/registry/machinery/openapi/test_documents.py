@@ -2,8 +2,8 @@ from functools import cache
 from typing import Any
 
 from aio_apiserver.registry.machinery.openapi import roots, version3
-from aio_apiserver.registry.machinery.openapi.definitions import Definitions
-from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
+from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.openapi.swagger import Swagger
 from aio_apiserver.registry.machinery.schema import definitions
 from tests.registry.machinery.openapi.resources import PODS, core, read
@@ -13,15 +13,15 @@ SERVICE_PORT = "io.k8s.api.core.v1.ServicePort"
 
 
 @cache
-def known() -> Definitions:
-    return Definitions(definitions.load())
+def known() -> PublishedDefinitions:
+    return PublishedDefinitions(definitions.load())
 
 
-def version2_of(source: Source) -> dict[str, Any]:
+def version2_of(source: DocumentSource) -> dict[str, Any]:
     return read(Swagger(title="Kubernetes", version="1.36").document([source], known))
 
 
-def version3_of(source: Source) -> dict[str, Any]:
+def version3_of(source: DocumentSource) -> dict[str, Any]:
     return version3.document(source, known())
 
 

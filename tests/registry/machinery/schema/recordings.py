@@ -11,17 +11,17 @@ import orjson
 
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import ObjectType, UnknownKind
-from aio_apiserver.registry.machinery.schema.model import Kind, Node
+from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode
 from tests.paths import CASSETTES
 
-_FOR_KINDS: Mapping[Kind, Any] = {
-    Kind.TIME: "2024-01-02T03:04:05Z",
-    Kind.MICRO_TIME: "2024-01-02T03:04:05.000006Z",
-    Kind.INTEGER: 30000,
-    Kind.BYTES: "QQ==",
+_FOR_KINDS: Mapping[SchemaKind, Any] = {
+    SchemaKind.TIME: "2024-01-02T03:04:05Z",
+    SchemaKind.MICRO_TIME: "2024-01-02T03:04:05.000006Z",
+    SchemaKind.INTEGER: 30000,
+    SchemaKind.BYTES: "QQ==",
 }
 """Values for the recordings' placeholders (`<time>`, `<nodeport>`) where a placeholder is not a value of its kind."""
-_CONTAINERS: Mapping[Kind, type] = {Kind.OBJECT: dict, Kind.LIST: list, Kind.BOOLEAN: bool}
+_CONTAINERS: Mapping[SchemaKind, type] = {SchemaKind.OBJECT: dict, SchemaKind.LIST: list, SchemaKind.BOOLEAN: bool}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def type_of(value: Any) -> ObjectType | None:
         return None
 
 
-def filled(node: Node | None, value: Any) -> Any:
+def filled(node: SchemaNode | None, value: Any) -> Any:
     """A copy of a recorded value in which placeholders are values of their kinds."""
     if node is None:
         return value
@@ -93,9 +93,9 @@ def filled(node: Node | None, value: Any) -> Any:
     if node.structure is not None and isinstance(value, dict):
         fields = node.structure.fields
         return {name: filled(fields[name].node, item) if name in fields else item for name, item in value.items()}
-    if node.kind is Kind.MAP and isinstance(value, dict):
+    if node.kind is SchemaKind.MAP and isinstance(value, dict):
         return {key: filled(node.items, item) for key, item in value.items()}
-    if node.kind is Kind.LIST and isinstance(value, list):
+    if node.kind is SchemaKind.LIST and isinstance(value, list):
         return [filled(node.items, item) for item in value]
     for alternative in node.alternatives:
         if isinstance(value, _CONTAINERS[alternative.kind]):

@@ -4,7 +4,7 @@ import pytest
 
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import UnknownKind, UnknownMinor, definitions, wire
-from aio_apiserver.registry.machinery.schema.model import Kind
+from aio_apiserver.registry.machinery.schema.model import SchemaKind
 
 MINORS = definitions.minors()
 POD = "io.k8s.api.core.v1.Pod"
@@ -42,7 +42,7 @@ def test_every_type_of_every_minor_decodes_and_prints_nothing(minor: str) -> Non
 
     for definition in catalog.definitions:
         kind = catalog.type_of(definition)
-        if kind.node.kind is Kind.OBJECT:
+        if kind.node.kind is SchemaKind.OBJECT:
             printed = kind.canonical(kind.decode({}).obj)
             assert kind.canonical(kind.decode(printed).obj) == printed, definition
 

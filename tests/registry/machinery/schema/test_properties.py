@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, ObjectType
-from aio_apiserver.registry.machinery.schema.model import Kind, Node
+from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode
 
 KINDS = [
     schema.builtin().type_for(*names)
@@ -43,12 +43,12 @@ odd_json = st.recursive(
 )
 
 
-def values(node: Node, depth: int = 6) -> st.SearchStrategy[Any]:
+def values(node: SchemaNode, depth: int = 6) -> st.SearchStrategy[Any]:
     """Mostly values of the node, with some that are not."""
     return st.one_of(_fitting(node, depth), _fitting(node, depth), _fitting(node, depth), odd_json)
 
 
-def _fitting(node: Node, depth: int) -> st.SearchStrategy[Any]:
+def _fitting(node: SchemaNode, depth: int) -> st.SearchStrategy[Any]:
     if depth == 0:
         return odd_scalars
     if node.structure is not None:
@@ -57,23 +57,27 @@ def _fitting(node: Node, depth: int) -> st.SearchStrategy[Any]:
         return chosen.flatmap(
             lambda some: st.fixed_dictionaries({one.name: values(one.node, depth - 1) for one in some})
         )
-    if node.kind is Kind.ONE_OF:
+    if node.kind is SchemaKind.ONE_OF:
         return st.one_of([values(one, depth - 1) for one in node.alternatives])
     if node.items is not None:
         items = st.deferred(lambda: values(node.items, depth - 1))  # type: ignore[arg-type] # checked above
-        return st.lists(items, max_size=2) if node.kind is Kind.LIST else st.dictionaries(odd_text, items, max_size=2)
+        return (
+            st.lists(items, max_size=2)
+            if node.kind is SchemaKind.LIST
+            else st.dictionaries(odd_text, items, max_size=2)
+        )
     return _LEAVES.get(node.kind, odd_json)
 
 
 _LEAVES = {
-    Kind.STRING: odd_text,
-    Kind.INTEGER: st.integers(-5, 5),
-    Kind.BOOLEAN: st.booleans(),
-    Kind.QUANTITY: st.sampled_from(["1", "1.5", "1Gi", "0", 3, 0.1]),
-    Kind.TIME: st.sampled_from(["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.6+01:00", "0001-01-01T00:00:00Z"]),
-    Kind.MICRO_TIME: st.sampled_from(["2024-01-02T03:04:05.123456Z", "0001-01-01T00:00:00.000000Z"]),
-    Kind.BYTES: st.sampled_from(["", "QQ==", "QR==", [65]]),
-    Kind.INT_OR_STRING: st.sampled_from([0, 1, "", "http"]),
+    SchemaKind.STRING: odd_text,
+    SchemaKind.INTEGER: st.integers(-5, 5),
+    SchemaKind.BOOLEAN: st.booleans(),
+    SchemaKind.QUANTITY: st.sampled_from(["1", "1.5", "1Gi", "0", 3, 0.1]),
+    SchemaKind.TIME: st.sampled_from(["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.6+01:00", "0001-01-01T00:00:00Z"]),
+    SchemaKind.MICRO_TIME: st.sampled_from(["2024-01-02T03:04:05.123456Z", "0001-01-01T00:00:00.000000Z"]),
+    SchemaKind.BYTES: st.sampled_from(["", "QQ==", "QR==", [65]]),
+    SchemaKind.INT_OR_STRING: st.sampled_from([0, 1, "", "http"]),
 }
 
 
