@@ -111,7 +111,7 @@ def test_merging_the_difference_of_two_objects_makes_the_one_the_other(old: Any,
 
 @given(objects, objects)
 def test_a_merge_patch_changes_nothing_when_it_is_applied_a_third_time(document: Any, patch: Any) -> None:
-    """A list that replaces an object keeps the nulls in its objects; the same list drops them when it replaces a list."""
+    """A list that replaces an object keeps nulls in its objects; the same list drops them when it replaces a list."""
     once = merge_patch.merged(document, copied(patch))
     twice = merge_patch.merged(copied(once), copied(patch))
 
