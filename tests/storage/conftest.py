@@ -1,4 +1,4 @@
-"""Fixtures for tests of what stands on a kv engine: an engine in memory, with a clock that stands still."""
+"""Fixtures for tests on a kv engine: an engine in memory, with a clock that stands still."""
 
 from collections.abc import AsyncIterator
 

@@ -1,14 +1,14 @@
 """The contract suite of storages: every sentence of storage/interface.py, as tests.
 
-A test module subclasses StorageContract and says with its `storage` fixture how to make one, and with `elapse` how
-time goes by for it:
+A test module subclasses StorageContract. Its `storage` fixture makes a storage, and its `elapse` fixture advances the
+time:
 
     class TestStoreInMemory(StorageContract):
         @pytest.fixture
         async def storage(self, clock, kv): ...
 
-The storage keeps steps.WIDGETS, is empty, and nobody else uses it. Tests may close it. OriginContract has what
-holds only for those who read straight from the store.
+The storage keeps steps.WIDGETS, is empty, and has no other users. Tests may close it. OriginContract has the tests for
+storages that read from the store itself.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ CONTINUE_EXPIRED = (
 
 
 class StorageFixtures:
-    """What every contract needs; `storage` is to be overridden, `elapse` where its clock stands still."""
+    """The fixtures of every contract. Subclasses override `storage`, and `elapse` if their clock stands still."""
 
     @pytest.fixture
     async def storage(self) -> Storage:
-        """An empty storage of WIDGETS; closed when the test has ended."""
+        """An empty storage of WIDGETS; closed after the test."""
         raise NotImplementedError
 
     @pytest.fixture
     def elapse(self) -> Elapse:
-        """Let time go by for the storage. Here it goes by on its own: tests wait for what it brings."""
+        """Advance the time for the storage. By default real time passes; the tests wait for its effects."""
 
         async def elapse(_seconds: float) -> None:
             return
@@ -68,11 +68,11 @@ class StorageContract(
     contract_watches.LifecycleContract,
     StorageFixtures,
 ):
-    """What holds for every storage."""
+    """The tests for every storage."""
 
 
 class OriginContract(StorageContract):
-    """What holds for a storage that reads straight from the store; `kv` is the engine behind it."""
+    """The tests for a storage that reads from the store itself; `kv` is its engine."""
 
     @pytest.fixture
     def kv(self) -> KV:
@@ -166,5 +166,5 @@ class OriginContract(StorageContract):
 
 
 async def _a_turn() -> None:
-    """Let others have the event loop, and the network a moment."""
+    """Let other tasks and the network run for a moment."""
     await asyncio.sleep(0.001)

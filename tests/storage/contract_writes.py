@@ -19,7 +19,7 @@ from tests.storage.steps import Elapse, Watcher, create, set_spec, setting, shap
 
 
 class Refused(Exception):
-    """What a caller's own function raises."""
+    """The exception of a caller's own function."""
 
 
 class CreateContract:

@@ -1,4 +1,4 @@
-"""Steps that storage tests share: objects of one resource, updates in a line, watches that are waited for."""
+"""Steps of storage tests: objects of one resource, updates, watches."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -21,10 +21,10 @@ from aio_apiserver.storage.selection import Operator, Requirement, SelectionPred
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 PATIENCE = 20.0
-"""Seconds after which something that does not come is a failure; nothing waits so long when all is well."""
+"""Seconds until a missing result is a failure. Passing tests do not wait so long."""
 
 Elapse = Callable[[float], Awaitable[None]]
-"""Lets time go by for the storage under test."""
+"""Advances the time of the storage under test."""
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def setting(**spec: Any) -> Callable[[StoredObject | None], Awaitable[Update]]:
 
 
 async def unchanged(current: StoredObject | None) -> Update:
-    """The update function that wants what there is."""
+    """The update function that changes nothing."""
     assert current is not None
     return Update(current.decode())
 
@@ -103,13 +103,13 @@ async def keys(storage: Storage, key: str = "", **options: Any) -> list[str]:
 
 
 async def in_time(work: Awaitable[T]) -> T:
-    """The result of what must not take long."""
+    """The result, which must come soon."""
     async with asyncio.timeout(PATIENCE):
         return await work
 
 
 async def while_time_goes_by(work: Coroutine[Any, Any, T], elapse: Elapse) -> T:
-    """The result of what may wait for the storage's own clock."""
+    """The result, which may need the storage's own clock."""
     task = asyncio.ensure_future(work)
     async with asyncio.timeout(PATIENCE):
         while not task.done():
@@ -119,7 +119,7 @@ async def while_time_goes_by(work: Coroutine[Any, Any, T], elapse: Elapse) -> T:
 
 
 class Watchable(Protocol):
-    """What can be watched: a Storage, or what stands in front of one."""
+    """An object that can be watched: a Storage, or a wrapper of one."""
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch: ...
 
@@ -172,14 +172,14 @@ class Watcher:
         return taken
 
     async def take_until(self, revision: int) -> list[WatchEvent]:
-        """All events that were not taken yet, up to one of this revision or later."""
+        """All events that were not taken yet, up to the first one of this revision or a later one."""
         await self._wait_until(lambda: bool(self.events) and self.events[-1].revision >= revision)
         taken = self.events[self._taken :]
         self._taken = len(self.events)
         return taken
 
     async def ended(self) -> StorageError | None:
-        """Wait for the end, and tell its reason."""
+        """Wait for the end and return its reason."""
         await self._wait_until(lambda: bool(self.ends))
         return self.ends[0]
 
@@ -191,7 +191,7 @@ class Watcher:
 
 
 def shape(event: WatchEvent) -> tuple[WatchEventType, str]:
-    """What an event says, in short: type and key."""
+    """The type and key of an event."""
     return event.type, event.object.key if event.object is not None else ""
 
 

@@ -1,4 +1,4 @@
-"""Stores of WIDGETS for tests, and a kv engine that can be interfered with."""
+"""Stores of WIDGETS for tests, and a kv engine that fails on request."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -24,7 +24,7 @@ def store_on(
     transformer: Transformer = IDENTITY,
     prefix: str = PREFIX,
 ) -> KVStore:
-    """A store of WIDGETS; several on one kv are as many servers."""
+    """A store of WIDGETS. Several on one kv are like several servers."""
     clock = clock or ManualClock()
     return KVStore(
         kv,
@@ -38,16 +38,16 @@ def store_on(
 
 
 def raw_key(key: str) -> bytes:
-    """Where the store keeps an object."""
+    """The kv key of an object."""
     return PREFIX.encode() + key.encode()
 
 
 async def no_interference() -> None:
-    """What happens before a request, usually."""
+    """Called before a request; by default it does nothing."""
 
 
 class Interfered:
-    """A kv engine before whose puts and grants something else may happen, and whose answers to puts may get lost."""
+    """A kv engine that can call a function before puts and grants, and lose the answers to puts."""
 
     def __init__(self, kv: KV) -> None:
         self.before_grant: Callable[[], Awaitable[None]] = no_interference

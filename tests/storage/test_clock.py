@@ -1,4 +1,4 @@
-"""Clocks: the one that stands still, and the machine's own."""
+"""Clock: ManualClock and SystemClock."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from aio_apiserver.storage.clock import ManualClock, SystemClock
 
 
 async def turns(count: int = 3) -> None:
-    """Let everybody who can run do so."""
+    """Run all tasks that are ready."""
     for _ in range(count):
         await asyncio.sleep(0)
 

@@ -1,4 +1,4 @@
-"""Codecs: what was written reads back the same, what cannot be read is said so, what no reader could see is refused."""
+"""Codec: objects read back unchanged, unreadable bytes raise an error, objects that are no JSON are refused."""
 
 import math
 from typing import Any

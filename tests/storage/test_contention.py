@@ -1,4 +1,4 @@
-"""Contention: many writers at one key, in one process and in several; races, unknown outcomes, and giving up."""
+"""Contention: many writers of one key, in one process and in several; races, unknown outcomes, giving up."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -55,7 +55,7 @@ async def increment(current: StoredObject | None) -> Update:
 
 
 def interfering(store: KVStore, *, times: int) -> Callable[[], Awaitable[None]]:
-    """What changes default/a on another server before each of the next puts."""
+    """Another server's changes of default/a, one before each of the next puts."""
     left = times
 
     async def interfere() -> None:

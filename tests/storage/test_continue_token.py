@@ -1,4 +1,4 @@
-"""Continue tokens: kube-apiserver's format to the letter, and its words for what is not one."""
+"""Continue token: kube-apiserver's format and its messages for other texts."""
 
 import base64
 

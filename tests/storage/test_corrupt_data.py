@@ -1,4 +1,4 @@
-"""What cannot be read: a clear error that names the object, for that object alone, and never garbage."""
+"""Corrupt data: a clear error with the name of the object, for that object alone."""
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path

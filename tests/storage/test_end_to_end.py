@@ -1,4 +1,4 @@
-"""All of storage at once, as a server has it: the factory's Cachers on real stores, replicas, outages, encryption."""
+"""All of storage as in a server: the factory's Cachers on real stores, replicas, outages, encryption."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -90,7 +90,7 @@ class TestEveryEngine:
 
 
 async def story_of(storage: Storage) -> list[object]:
-    """What a client is told in the course of some calls; revisions as distances from the first."""
+    """What a client sees during some calls; revisions as distances from the first."""
     story: list[object] = []
     first = await create(storage, "a", color="red", labels={"tier": "front"})
     watcher = await Watcher.on(storage, resource_version=first.revision)
@@ -188,7 +188,7 @@ class TestOutage:
 
 
 async def write_for_a_while(storage: Storage) -> None:
-    """Create, change and delete, as well as it goes; whether a write that failed took effect is for history to tell."""
+    """Create, change and delete as far as it succeeds; the history tells whether a failed write had an effect."""
     for number in range(150):
         try:
             created = await create(storage, f"w{number % 50}", number=number)
@@ -199,7 +199,7 @@ async def write_for_a_while(storage: Storage) -> None:
 
 
 async def history_of(member: Member, first: int, last: int) -> list[Event]:
-    """What has happened to widgets, as etcd itself has it."""
+    """The history of widgets, as etcd has it."""
     kv = EtcdKV(EtcdConfig(endpoints=[member.endpoint]))
     try:
         return await kv_steps.collect(kv, PREFIX, revision=first, until=last)
@@ -208,7 +208,7 @@ async def history_of(member: Member, first: int, last: int) -> list[Event]:
 
 
 def heard(event: Event) -> tuple[int, str, str]:
-    """How a watcher of everything is told of a change."""
+    """The event of a change for a watcher of everything."""
     kind = "ADDED" if event.is_create else {"PUT": "MODIFIED", "DELETE": "DELETED"}[event.type.value]
     return event.record.mod_revision, kind, event.record.key.removeprefix(PREFIX).decode()
 

@@ -1,4 +1,4 @@
-"""A KVStore whose etcd goes and comes back: clear errors in time, nothing acknowledged lost, watches that go on."""
+"""A KVStore whose etcd fails and returns: errors in time, no acknowledged write lost, watches that continue."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -55,7 +55,7 @@ async def test_requests_fail_while_etcd_is_gone_and_work_when_it_is_back(store: 
 
 
 async def until_served(store: KVStore, key: str) -> StoredObject:
-    """The object, when etcd answers again: each request waits for that as long as its deadline allows."""
+    """The object, when etcd answers again. Each request waits as long as its deadline allows."""
     while True:
         try:
             return await store.get(key)

@@ -1,4 +1,4 @@
-"""SelectionPredicate: what each operator means, also for objects without the label."""
+"""Selection: the meaning of each operator, also for objects without the label."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""StoredObject: what an object shows, how seldom it is decoded, and what becomes of bytes that cannot be read."""
+"""Stored object: what it shows, how often it is decoded, and unreadable bytes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObje
 
 
 class CountingReader:
-    """A reader that knows how often it has decoded."""
+    """A reader that counts its decodings."""
 
     def __init__(self) -> None:
         self.decoded = 0

@@ -1,4 +1,4 @@
-"""Identity and chains: who writes, who reads, and what is said when nobody can."""
+"""Transformer: identity and prefix transformers: which one encrypts, which decrypt, and the errors."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ CONTEXT = b"/registry/secrets/default/db"
 
 
 class Reversing:
-    """A cipher of the tests: the data backwards behind its key; refuses what has another key."""
+    """A cipher for tests: the data reversed, with its key as prefix; refuses data of another key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -28,7 +28,7 @@ class Reversing:
 
 
 class Locked:
-    """A transformer whose key cannot be had."""
+    """A transformer whose key is not available."""
 
     is_identity = False
 

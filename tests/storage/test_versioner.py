@@ -1,4 +1,4 @@
-"""Versioner: where the revision shows in an object, and which texts name one."""
+"""Versioner: resourceVersion in objects, and valid texts."""
 
 from typing import Any
 

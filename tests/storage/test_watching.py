@@ -1,4 +1,4 @@
-"""What a change looks like to a watcher, and the sink that is read by iterating."""
+"""Watching: the event of a change for a watcher, and the sink to iterate over."""
 
 import asyncio
 

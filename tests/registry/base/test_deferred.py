@@ -1,4 +1,4 @@
-"""Deferred: modules that are loaded when something of them is asked for."""
+"""Deferred: modules that are imported at the first use of an attribute."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What was sent empty: it shows in errors, and only there."""
+"""Empties: empty lists and maps of a client show in errors, and are not stored."""
 
 from typing import Any
 

@@ -172,7 +172,7 @@ def test_knows_when_to_ask_again(error: StatusError, seconds: int) -> None:
 
 
 def recorded_failures() -> Iterator[dict[str, Any]]:
-    """Every Status of a failure that a kube-apiserver has given."""
+    """Every recorded failure Status of kube-apiserver."""
     for path in CASSETTES.glob("*.json.gz"):
         for scenario in orjson.loads(gzip.decompress(path.read_bytes()))["scenarios"]:
             for step in scenario["steps"]:

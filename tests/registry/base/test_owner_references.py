@@ -1,4 +1,4 @@
-"""Owners that are named twice."""
+"""Owner references: duplicates."""
 
 from aio_apiserver.registry.base import owner_references
 

@@ -12,7 +12,7 @@ IDENTITY: Provider = {"identity": {}}
 
 
 def secret(letter: str, size: int = 32) -> str:
-    """Key material that a test can look for where it must not be."""
+    """Key material for which tests search."""
     return base64.b64encode(letter.encode() * size).decode()
 
 

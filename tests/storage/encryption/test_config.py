@@ -1,4 +1,4 @@
-"""EncryptionConfiguration: its form, decoded strictly, and the rules that it must fulfil."""
+"""Config: strict decoding of EncryptionConfiguration, and its rules."""
 
 from typing import Any
 

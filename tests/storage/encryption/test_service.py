@@ -1,4 +1,4 @@
-"""Encryption at rest of a server: which resource gets what, and what a changed file does."""
+"""Service: the transformer of each resource, and the effect of a changed file."""
 
 import asyncio
 import hashlib
@@ -57,7 +57,7 @@ async def plugin(tmp_path: Path) -> AsyncIterator[KmsPlugin]:
 
 
 def writer(transformer: Transformer) -> bytes:
-    """What starts the values that it writes."""
+    """The prefix of the values that it writes."""
     stored = at_once(transformer.to_storage(b"value", CONTEXT))
     return b":".join(stored.split(b":")[:5]) if stored != b"value" else b""
 
@@ -422,7 +422,7 @@ async def test_neither_grpc_nor_nacl_is_imported_without_their_providers(path: P
 
 
 def put(path: Path, content: bytes | None) -> None:
-    """Write the file anew, or take it away."""
+    """Write the file again, or remove it."""
     if content is None:
         path.unlink()
     else:
@@ -430,6 +430,6 @@ def put(path: Path, content: bytes | None) -> None:
 
 
 async def turns() -> None:
-    """Let what is ready run, until it sleeps again."""
+    """Run the tasks that are ready, until they sleep again."""
     for _ in range(10):
         await asyncio.sleep(0)

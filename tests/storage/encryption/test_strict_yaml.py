@@ -1,4 +1,4 @@
-"""Configuration files: read strictly, and never quoted."""
+"""Strict YAML: duplicate keys are refused, and errors do not quote the file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Dry runs: the same road as a write, and nothing written."""
+"""Dry run: the checks of a write without a write."""
 
 from collections.abc import AsyncIterator
 

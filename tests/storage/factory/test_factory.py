@@ -1,4 +1,4 @@
-"""The factory: which storage a resource gets, where it is kept, and that everything that was opened is closed."""
+"""Factory: the storage of each resource, its servers and keys, and closing."""
 
 import asyncio
 from collections.abc import Iterator

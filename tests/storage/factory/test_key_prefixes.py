@@ -1,4 +1,4 @@
-"""Keys: exactly where kube-apiserver keeps its objects."""
+"""Key prefixes: kube-apiserver's keys."""
 
 import pytest
 

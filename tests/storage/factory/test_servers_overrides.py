@@ -1,4 +1,4 @@
-"""Servers overrides: the grammar of --etcd-servers-overrides, and which one a resource gets."""
+"""Servers overrides: the grammar of --etcd-servers-overrides, and the servers of a resource."""
 
 import pytest
 

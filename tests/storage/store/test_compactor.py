@@ -1,4 +1,4 @@
-"""The compactor: one interval behind, in turns with other servers, and never discouraged."""
+"""Compactor: one interval behind, in turns with other servers, and continuing after errors."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ async def is_kept(kv: MemoryKV, revision: int) -> bool:
 
 
 async def elapse(clock: ManualClock, seconds: float) -> None:
-    """Let time go by, and let those whom it wakes do their work."""
+    """Advance the time, and run the tasks that it wakes."""
     clock.advance(seconds)
     for _ in range(20):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The lease manager: few leases, and none that ends too early."""
+"""Lease manager: few leases, and none that ends too early."""
 
 import asyncio
 from collections.abc import AsyncIterator

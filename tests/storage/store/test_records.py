@@ -1,4 +1,4 @@
-"""Records: where objects are kept, in which form, and how they are shown."""
+"""Records: keys, stored values and StoredObjects."""
 
 from collections.abc import AsyncIterator, Mapping
 

@@ -83,7 +83,7 @@ class TestStoreOnEtcd(OriginContract):
 
     @pytest.fixture
     def elapse(self, clock: ManualClock) -> Elapse:
-        """The store's time; etcd's own goes by itself."""
+        """The store's clock; real etcd has its own."""
 
         async def elapse(seconds: float) -> None:
             clock.advance(seconds)

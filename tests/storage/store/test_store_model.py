@@ -17,7 +17,7 @@ from tests.storage.steps import Watcher, labelled, setting, widget, with_field
 from tests.storage.stores import store_on
 
 View = dict[str, bytes]
-"""What is seen of a revision: the JSON of each object."""
+"""The JSON of each object at a revision."""
 
 KEYS = ("default/a", "default/b", "other/a", "other/aa")
 PREDICATES = (EVERYTHING, labelled(app="web"), with_field("spec.color", "red"), with_field("metadata.name", "a"))
@@ -76,7 +76,7 @@ def selects(predicate: SelectionPredicate, key: str, app: str, color: str) -> bo
 
 
 async def write(store: KVStore, model: Model, step: Step) -> None:
-    """Do it in both; what the store refuses, the model knows why."""
+    """Do it in both; the model explains every refusal of the store."""
     known = model.states[model.revision].get(step.key)
     namespace, name = step.key.split("/")
     try:
@@ -110,7 +110,7 @@ async def change(store: KVStore, model: Model, step: Step) -> None:
 
 
 def replay(view: View, events: Sequence[WatchEvent]) -> View:
-    """The view after the events; each must fit what was seen before it."""
+    """The view after the events; each must fit the view before it."""
     view = dict(view)
     revision = 0
     for event in events:
@@ -129,7 +129,7 @@ def replay(view: View, events: Sequence[WatchEvent]) -> View:
 
 
 async def until_told(store: KVStore, watcher: Watcher, revision: int) -> list[WatchEvent]:
-    """All events up to the bookmark that says that there are no more."""
+    """All events up to the last bookmark."""
     while not watcher.events or watcher.events[-1].revision < revision:
         await store.request_progress()
         await asyncio.sleep(0)

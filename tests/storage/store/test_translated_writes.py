@@ -1,4 +1,4 @@
-"""Writes of what is kept in another form: which translations are asked for, and what counts as a change."""
+"""Translated writes: the calls of the webhook, and what counts as a change."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -20,7 +20,7 @@ from tests.storage.steps import WIDGETS, setting, widget
 
 
 class Shouting:
-    """Keeps colors in capitals, and remembers what it was asked for; `lost` is not kept."""
+    """Stores colors in capitals and records its calls; `lost` is not stored."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

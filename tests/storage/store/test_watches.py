@@ -1,4 +1,4 @@
-"""Watches of KVStore: lost history, a future that is waited for, engines that go, and sinks that do not keep up."""
+"""Watches: lost history, future revisions, failing engines, and slow sinks."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ async def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> AsyncIterator
 
 
 async def turns(count: int = 50) -> None:
-    """Let everybody who can go on do so."""
+    """Run all tasks that are ready."""
     for _ in range(count):
         await asyncio.sleep(0)
 

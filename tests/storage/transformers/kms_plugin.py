@@ -1,6 +1,6 @@
-"""A KMS v2 plugin: real keys in memory, served over gRPC on a unix socket, that can fail in every way a plugin does.
+"""A KMS v2 plugin with real keys in memory, served over gRPC on a unix socket; it can fail like real plugins.
 
-It shares no code with the product: its messages are written and read with the tests' own protobuf codec.
+It shares no code with the product: the tests' own protobuf codec encodes its messages.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ ANNOTATION = "version.encryption.example.org"
 
 
 class KmsPlugin:
-    """Encrypts with its newest key and decrypts with all. What it is told to answer it answers."""
+    """Encrypts with its newest key and decrypts with all keys. Tests can set its answers."""
 
     def __init__(self, socket: Path) -> None:
         self.endpoint = f"unix://{socket}"
@@ -58,12 +58,12 @@ class KmsPlugin:
         self.key_id = key_id
 
     def wrap(self, key_id: str, plaintext: bytes) -> bytes:
-        """What Encrypt answers: bound to the key id and the annotations."""
+        """The result of Encrypt, bound to the key id and the annotations."""
         nonce = os.urandom(12)
         return nonce + AESGCM(self.keys[key_id]).encrypt(nonce, plaintext, self._bound(key_id, self.annotations))
 
     def unwrap(self, key_id: str, ciphertext: bytes, annotations: dict[str, bytes]) -> bytes:
-        """What Decrypt answers."""
+        """The result of Decrypt."""
         bound = self._bound(key_id, annotations)
         return AESGCM(self.keys[key_id]).decrypt(ciphertext[:12], ciphertext[12:], bound)
 

@@ -1,4 +1,4 @@
-"""What tests of transformers share: running them without an event loop, and a protobuf codec of the tests' own."""
+"""Steps for transformer tests: a runner without event loop, and a protobuf codec."""
 
 from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ Field = tuple[int, bytes | int]
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that must not suspend: what a list of thousands of values relies on."""
+    """The result of a coroutine that must not suspend, because lists of thousands of values rely on it."""
     try:
         coroutine.send(None)
     except StopIteration as finished:

@@ -1,4 +1,4 @@
-"""What holds for any value, any order of providers and any damage."""
+"""Properties of transformers for any value, order of providers and damage."""
 
 from collections import Counter
 from collections.abc import Sequence

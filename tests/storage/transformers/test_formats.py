@@ -1,4 +1,4 @@
-"""The stored formats, byte by byte: taken apart and put together here from primitives, as kube-apiserver does."""
+"""Formats: the stored bytes, built here from primitives as kube-apiserver does."""
 
 import hashlib
 import hmac
@@ -24,7 +24,7 @@ def encrypt_block(key: bytes, block: bytes) -> bytes:
 
 
 def cbc(key: bytes, iv: bytes, padded: bytes) -> bytes:
-    """AES-CBC by its definition: each block is mixed with the one before it."""
+    """AES-CBC by definition: each block is combined with the previous one."""
     blocks = [iv]
     for start in range(0, len(padded), 16):
         mixed = bytes(a ^ b for a, b in zip(padded[start : start + 16], blocks[-1], strict=True))

@@ -1,4 +1,4 @@
-"""The kms provider against a real plugin: the stored format, rotation, and what goes on without the plugin."""
+"""KMS v2: the provider with a real plugin: stored format, rotation, and work without the plugin."""
 
 import asyncio
 import hashlib
@@ -51,7 +51,7 @@ async def kms(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
 
 @pytest.fixture
 async def restarted(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
-    """A provider that has never seen the plugin: as after a restart, before its first look."""
+    """A provider that has not seen the plugin, as after a restart."""
     kms = KmsV2("vault", KmsClient(plugin.endpoint, timeout=LONG), clock)
     yield kms
     await kms.close()
@@ -59,21 +59,21 @@ async def restarted(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV
 
 @pytest.fixture
 async def impatient(plugin: KmsPlugin, clock: ManualClock) -> AsyncIterator[KmsV2]:
-    """A provider that has never seen the plugin, and does not wait for it."""
+    """A provider that has not seen the plugin and does not wait for it."""
     kms = KmsV2("vault", KmsClient(plugin.endpoint, timeout=SHORT), clock)
     yield kms
     await kms.close()
 
 
 async def rotated(plugin: KmsPlugin, kms: KmsV2, clock: ManualClock) -> None:
-    """Give the plugin a new key, and let the provider notice."""
+    """Rotate the plugin's key, and let the provider notice."""
     plugin.rotate("key-2")
     clock.advance(60)
     assert await kms.check() == ""
 
 
 def sealed(plugin: KmsPlugin, data: bytes, *, kind: int, key: bytes) -> bytes:
-    """A stored value as another server would have written it."""
+    """A stored value that another server has written."""
     source = plugin.wrap(plugin.key_id, key)
     fields = [(1, data), (2, plugin.key_id.encode()), (3, source), *annotation_fields(4, plugin.annotations)]
     return steps.message([*fields, (5, kind)] if kind else fields)
@@ -482,6 +482,6 @@ def test_endpoints_are_paths_or_abstract_sockets(endpoint: str, dialled: str) ->
 
 
 async def asked_to(plugin: KmsPlugin, method: str) -> None:
-    """Wait until the plugin has been asked for it once more."""
+    """Wait for the next call of the plugin."""
     while await plugin.asked.get() != method:
         pass

@@ -1,4 +1,4 @@
-"""What Go says of texts that are no addresses."""
+"""Addresses: netip's messages for texts that are no addresses."""
 
 import pytest
 

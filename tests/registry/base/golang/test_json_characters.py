@@ -1,4 +1,4 @@
-"""Characters that are none, in JSON texts."""
+"""JSON characters: invalid UTF-8 and lone surrogates in JSON."""
 
 import pytest
 

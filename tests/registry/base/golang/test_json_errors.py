@@ -1,4 +1,4 @@
-"""What Go says of broken JSON."""
+"""JSON errors: Go's messages for invalid JSON."""
 
 import json
 from typing import NoReturn
@@ -15,7 +15,7 @@ PIECES = st.sampled_from(
 
 
 def is_json(text: str) -> bool:
-    """Whether Python reads it, without the constants that JSON does not have."""
+    """Whether Python parses it, without the constants that JSON lacks."""
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(constant)

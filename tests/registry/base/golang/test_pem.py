@@ -1,4 +1,4 @@
-"""Requests for certificates in PEM."""
+"""PEM: certificate requests."""
 
 import base64
 from collections.abc import Sequence

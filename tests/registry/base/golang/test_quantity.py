@@ -1,4 +1,4 @@
-"""Quantities: what stays as it is, what is rewritten, what is refused."""
+"""Quantities: which texts stay, which are rewritten, which are refused."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""How Go writes values into messages."""
+"""Text: Go's text of values in messages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Addresses and blocks: what is told of the odd ones."""
+"""Addresses: the errors and warnings of unusual addresses and blocks."""
 
 import pytest
 

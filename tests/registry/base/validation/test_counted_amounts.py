@@ -1,4 +1,4 @@
-"""What amounts are where kube-apiserver counts them in 64 bits."""
+"""Counted amounts: Value() and MilliValue() with their overflow."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Differences of structs, line by line."""
+"""Differences: unified diffs of structs."""
 
 from typing import Any
 

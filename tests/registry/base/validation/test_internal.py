@@ -1,4 +1,4 @@
-"""The internal form of structs in errors."""
+"""Internal: internal types in errors."""
 
 from aio_apiserver.registry.base.validation import internal
 from aio_apiserver.registry.base.validation.field import show

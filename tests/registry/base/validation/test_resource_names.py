@@ -1,4 +1,4 @@
-"""Names of resources, and amounts of them."""
+"""Resource names: the rules of names and amounts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""URLs are read as Go reads them."""
+"""URLs: parsed as Go parses them."""
 
 import pytest
 

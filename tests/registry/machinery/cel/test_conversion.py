@@ -1,4 +1,4 @@
-"""What expressions see of values with a format."""
+"""Conversion: values with a format, as expressions see them."""
 
 from typing import Any
 

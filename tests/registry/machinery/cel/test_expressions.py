@@ -1,4 +1,4 @@
-"""Expressions as people write them: what they compute, what they cost, and what is said of wrong ones."""
+"""Expressions: values, costs and errors of expressions as users write them."""
 
 from typing import Any
 

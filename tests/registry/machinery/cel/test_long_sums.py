@@ -1,4 +1,4 @@
-"""Sums of many parts."""
+"""Long sums: sums of many parts."""
 
 import pytest
 
@@ -9,7 +9,7 @@ NAMES = [f"variables.x{number}" for number in range(60)]
 
 
 def shape(node: Expr) -> object:
-    """What a node is made of, whatever the ids."""
+    """The content of a node without its ids."""
     own = {name: getattr(node, name) for name in ("function", "name", "value", "field") if hasattr(node, name)}
     return type(node).__name__, own, [shape(part) for part in syntax.parts(node)]
 

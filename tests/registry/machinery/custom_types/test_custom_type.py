@@ -1,4 +1,4 @@
-"""Custom resources by their schema."""
+"""Custom types: decoding, pruning and defaults of custom resources."""
 
 from typing import Any
 

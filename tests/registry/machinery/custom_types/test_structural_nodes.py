@@ -1,4 +1,4 @@
-"""Schemas of custom resources in the same model."""
+"""Structural nodes: structural schemas as nodes."""
 
 from typing import Any
 

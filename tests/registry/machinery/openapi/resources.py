@@ -1,4 +1,4 @@
-"""Resources to write documents of."""
+"""Resources for OpenAPI documents."""
 
 from typing import Any
 
@@ -60,6 +60,6 @@ def core(*resources: DocumentedResource) -> GroupVersion:
 
 
 def read(document: dict[str, Any]) -> dict[str, Any]:
-    """A document as clients read it."""
+    """A document, encoded and decoded."""
     value: dict[str, Any] = orjson.loads(orjson.dumps(document))
     return value

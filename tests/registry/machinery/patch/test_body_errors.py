@@ -1,4 +1,4 @@
-"""What strict decoding has against patches."""
+"""Body errors: strict decoding of patches."""
 
 import orjson
 import pytest

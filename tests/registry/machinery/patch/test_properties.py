@@ -1,4 +1,4 @@
-"""What holds for every patch, however odd."""
+"""Properties of every patch."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""What kube-apiserver was recorded to answer, as far as it concerns schemas."""
+"""The recorded answers of kube-apiserver, for tests of schemas."""
 
 import gzip
 import json
@@ -74,7 +74,7 @@ def _flattened(name: str, requests: list[dict[str, Any]]) -> Iterator[Step]:
 
 
 def type_of(value: Any) -> ObjectType | None:
-    """The built-in type that an object says it is of, if any."""
+    """The built-in type of an object, if it has one."""
     if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("apiVersion", "kind")):
         return None
     group, _, version = value["apiVersion"].rpartition("/")
@@ -85,7 +85,7 @@ def type_of(value: Any) -> ObjectType | None:
 
 
 def filled(node: SchemaNode | None, value: Any) -> Any:
-    """A copy of a recorded value in which placeholders are values of their kinds."""
+    """A copy of a recorded value with valid values instead of placeholders."""
     if node is None:
         return value
     if isinstance(value, str) and "<" in value:
@@ -116,6 +116,6 @@ def without(value: Any, paths: list[str]) -> Any:
 
 
 def text_of(request: Mapping[str, Any]) -> bytes:
-    """The body of a request, as it was sent."""
+    """The body of a request as the client sent it."""
     body = request["body"]
     return body.encode() if isinstance(body, str) else json.dumps(body).encode()

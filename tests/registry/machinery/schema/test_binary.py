@@ -1,4 +1,4 @@
-"""Base64: what Go's decoder takes, and where it says that it is broken."""
+"""Binary: base64 as Go's decoder reads it, and the positions in its errors."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Canonical output: what is printed, left out, filled in and ordered."""
+"""Canonical: which members are printed, left out, added and ordered."""
 
 from typing import Any
 

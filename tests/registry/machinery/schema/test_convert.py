@@ -1,4 +1,4 @@
-"""Conversion of patched objects: the words and the ways of the unstructured converter."""
+"""Convert: the messages and results of the unstructured converter."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Decoding: what becomes of values, and Go's words for what does not fit."""
+"""Decode: decoded values, and Go's messages for mismatches."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Defaults that schemas state, of built-in types and of custom resources."""
+"""Defaults: schema defaults of built-in types and custom resources."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The data: every minor loads, every type compiles."""
+"""Definitions: every minor version loads, every type compiles."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for every input, however odd."""
+"""Properties of decoding for every input."""
 
 import math
 from collections.abc import Callable
@@ -89,7 +89,7 @@ any_object = st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(st.just(kind)
 
 
 def outcome(decode: Callable[[Any], Decoded], value: Any) -> Decoded | None:
-    """The decoded value; None when it is refused. Anything but a DecodeError fails the test."""
+    """The decoded value; None when it is refused. Any exception but DecodeError fails the test."""
     try:
         return decode(value)
     except DecodeError:
@@ -122,7 +122,7 @@ def test_canonical_output_is_its_own_canonical_output(drawn: tuple[ObjectType, A
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal in values and in the order of keys; not-a-number is the same as itself."""
+    """Equal values in the same order of keys; NaN equals itself."""
     if isinstance(one, dict) and isinstance(other, dict):
         return list(one) == list(other) and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

@@ -1,4 +1,4 @@
-"""What kube-apiserver answered, read and printed again; what it refused, refused in the same words."""
+"""Recordings: kube-apiserver's answers decode and print unchanged; its refusals have the same messages here."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ def objects() -> list[tuple[Step, ObjectType, Any]]:
 
 
 def writes() -> list[tuple[Step, ObjectType, bytes, str]]:
-    """The recorded bodies of built-in kinds as JSON, with what a strict reader of YAML says of them."""
+    """The recorded bodies of built-in kinds as JSON, with the errors of the strict YAML reader."""
     found = []
     for step in recordings.steps():
         if step.request.get("method") in {"POST", "PUT"} and step.request.get("body") is not None:
@@ -84,7 +84,7 @@ def test_every_recorded_body_is_refused_or_taken_as_it_was_recorded() -> None:
 
 
 def _outcome(kind: ObjectType, text: bytes) -> tuple[str, list[str]]:
-    """The error of decoding (if any), and what is found in strict decoding."""
+    """The error of decoding (if any) and the strict errors."""
     try:
         return "", [*kind.decode(orjson.loads(text), text=text).strict_errors]
     except DecodeError as exc:

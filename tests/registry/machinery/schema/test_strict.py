@@ -1,4 +1,4 @@
-"""Strict decoding of texts: duplicate fields, and numbers as they are written."""
+"""Strict: duplicate fields, and numbers with their text."""
 
 from typing import Any
 

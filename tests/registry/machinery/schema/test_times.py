@@ -1,4 +1,4 @@
-"""Times: what is read, how it is printed, and Go's words for what is not a time."""
+"""Times: accepted texts, their printed form, and Go's messages for others."""
 
 import pytest
 

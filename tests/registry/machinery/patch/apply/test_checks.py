@@ -1,4 +1,4 @@
-"""Checks: what does not fit a type, in the words of structured merge."""
+"""Checks: misfits in the words of structured-merge-diff."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Path elements: their one form, their order, their look in messages."""
+"""Elements: canonical text, order and display of path elements."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The FieldManager: updates, applies, and who owns what after them."""
+"""Manager: FieldManager after updates and applies: who owns which fields."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ SPEC = {
 
 
 def made(manager: FieldManager, by: str = "maker", **spec: Any) -> Any:
-    """A thing as a create has left it."""
+    """A custom object after a create."""
     new = hub(**spec)
     manager.track(None, new, by)
     return new
@@ -57,7 +57,7 @@ def hub(**spec: Any) -> Any:
 
 
 def changed(manager: FieldManager, live: Any, by: str, **spec: Any) -> Any:
-    """A thing after an update of its spec."""
+    """A custom object after an update of its spec."""
     new = {**copied(live), "spec": spec}
     manager.track(copied(live), new, by)
     return new
@@ -314,7 +314,7 @@ NARROW = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
 def in_two_versions() -> tuple[FieldManager, FieldManager]:
-    """A wide version v1 and a narrow one v2."""
+    """A resource with a version v1 of many fields and a version v2 of few."""
     wide, narrow = form_of(TEXTS), form_of(NARROW, "v2")
     forms = {form.api_version: form for form in (wide, narrow)}
     return FieldManager(wide, forms, Now()), FieldManager(narrow, forms, Now())
@@ -444,7 +444,7 @@ def test_an_apply_notes_what_is_empty_in_its_result() -> None:
 
 
 def autoscalers() -> tuple[FieldManager, FieldManager]:
-    """Who looks after autoscalers in v1 and v2."""
+    """The field manager of autoscalers in v1 and v2."""
     groups = field_managers(HORIZONTALPODAUTOSCALERS, schema.builtin(), ManualClock())
     return groups.of("v1"), groups.of("v2")
 

@@ -1,4 +1,4 @@
-"""The smaller parts: scales, resets, times, what admission leaves, types that have changed."""
+"""The smaller modules: scales, resets, times, admission, changed types."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What holds for every schema and every object."""
+"""Properties of apply for every schema and object."""
 
 from contextlib import suppress
 from typing import Any
@@ -15,7 +15,7 @@ MANY = settings(max_examples=50)
 
 
 def filled(value: Any) -> Any:
-    """A value without empty maps and lists in maps: what says nothing is not kept for its own sake."""
+    """A value without empty maps and lists in maps, since an apply does not keep them."""
     if isinstance(value, dict):
         inner = {name: filled(one) for name, one in value.items()}
         return {name: one for name, one in inner.items() if one not in ({}, [])}
@@ -23,7 +23,7 @@ def filled(value: Any) -> Any:
 
 
 def timeless(obj: Any) -> Any:
-    """An object with its managers by name: one that adds nothing has no time."""
+    """An object with its managers by name; a manager without new fields has no time."""
     managed = {one["manager"]: {**one, "time": ""} for one in obj["metadata"].get("managedFields", ())}
     return {**obj, "metadata": {**obj["metadata"], "managedFields": managed}}
 

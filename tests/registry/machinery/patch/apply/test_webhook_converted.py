@@ -1,4 +1,4 @@
-"""Field managers of objects whose versions somebody else converts."""
+"""Webhook converted: field managers of custom resources with a conversion webhook."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ FIELDS = {V1: "host", V2: "hostName", V3: "name"}
 
 
 class Converter:
-    """Renames the field, and remembers what it was asked for."""
+    """Renames the field and records its calls."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, Any]] = []

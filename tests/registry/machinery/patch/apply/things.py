@@ -1,4 +1,4 @@
-"""Field managers of custom resources and of Kubernetes' own, with random schemas and objects."""
+"""Field managers of custom and built-in kinds, with random schemas and objects."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ API_VERSION = "example.com/v1"
 
 
 class Now:
-    """The time that managers are told."""
+    """The time for managedFields."""
 
     def __init__(self) -> None:
         self.text = NOW
@@ -35,7 +35,7 @@ class Now:
 
 
 def form_of(spec: Any, version: str = "v1") -> CustomTypeConverter:
-    """Things with a schema for their spec."""
+    """Custom objects with a schema for their spec."""
     own = CustomType(lambda: {"type": "object", "properties": {"spec": spec, "status": _FREE}}, TYPES)
     view = View(GroupVersionKind("example.com", version, "Thing"), own.canonical, fill=own.apply_defaults)
     return CustomTypeConverter(view, own, METADATA)
@@ -47,13 +47,13 @@ _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 def manager_of(
     spec: Any = None, *, now: Now | None = None, subresource: str = "", resets: Resets = NO_RESETS
 ) -> FieldManager:
-    """Who looks after things with a schema for their spec; without one, the spec is free JSON."""
+    """The field manager of custom objects; without a schema the spec is arbitrary JSON."""
     form = form_of(spec or _FREE)
     return FieldManager(form, {API_VERSION: form}, now or Now(), subresource, resets)
 
 
 def builtin_manager(group: str, version: str, kind: str) -> FieldManager:
-    """Who looks after objects of a kind that Kubernetes brings."""
+    """The field manager of a built-in kind."""
     own = TYPES.type_for(group, version, kind)
     form = TypeConverter(
         View(GroupVersionKind(group, version, kind), own.canonical, fill=own.apply_defaults), lambda: own
@@ -62,12 +62,12 @@ def builtin_manager(group: str, version: str, kind: str) -> FieldManager:
 
 
 def thing(**spec: Any) -> dict[str, Any]:
-    """A configuration."""
+    """An applied configuration."""
     return {"apiVersion": API_VERSION, "kind": "Thing", "metadata": {"name": "a"}, "spec": spec}
 
 
 def owners(obj: dict[str, Any]) -> dict[str, Any]:
-    """What each manager owns of the spec, as FieldsV1."""
+    """The fields of the spec that each manager owns, as FieldsV1."""
     entries = obj["metadata"].get("managedFields", ())
     return {entry["manager"]: entry["fieldsV1"].get("f:spec", {}) for entry in entries}
 
@@ -153,6 +153,6 @@ def _lists(of: Any) -> Any:
 
 @st.composite
 def cases(draw: Any, count: int) -> tuple[Any, ...]:
-    """A schema, and as many specs that fit it."""
+    """A schema with some specs that fit it."""
     of = draw(schemas)
     return of, *(draw(values(of)) for _ in range(count))

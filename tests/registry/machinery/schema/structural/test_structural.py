@@ -1,4 +1,4 @@
-"""What structural schemas do to values."""
+"""Structural: pruning, defaults, list types and embedded resources."""
 
 from typing import Any
 
