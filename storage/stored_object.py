@@ -1,7 +1,7 @@
 """Stored object: StoredObject, one object at one revision, decoded and encoded at most once.
 
-Reads, writes and watches return it. The server sends its JSON bytes as they are. Only a write, admission or a table row
-needs the decoded object. It knows the codec and the selectable fields as callables, no kv and no kind.
+Reads, writes and watches return it. The server sends its JSON bytes as they are. Writes, admission and table rows need
+the decoded object. It knows the codec and the selectable fields as callables, no kv and no kind.
 
 Must hold: its users cannot change it. `json` has the revision as metadata.resourceVersion. Hydration (the first
 decoding of the stored bytes) happens at most once. Afterwards the stored bytes are released: a cached object keeps its

@@ -1,4 +1,4 @@
-"""Amounts of resources by name: sums, differences and how they are told. Pure.
+"""Amounts: quantities by resource name (cpu, memory): sums, differences, and their text in messages. Pure.
 
 Must hold: a sum is written in the units of the first amount that is not zero.
 """

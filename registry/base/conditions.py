@@ -1,6 +1,6 @@
 """conditions: The conditions in the status of an object: find, set, report and remove them. Pure.
 
-Must hold: lastTransitionTime changes with the status of a condition, never with its reason or message alone.
+Must hold: lastTransitionTime changes with the status of a condition, not with its reason or message alone.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
-"""Service: Encryption, encryption at rest for a server: reads the configuration file, reloads it, and has a Transformer
-for each resource.
+"""Service: Encryption, encryption at rest of a server: the configuration file, its reload, a Transformer a resource.
 
 Must hold: a new configuration takes effect for all resources at once. A configuration that is invalid, or whose plugins
-are unhealthy, changes nothing. Of the file's content only a hash is kept.
+are unhealthy, changes nothing. The service keeps a hash of the file, not its content.
 """
 
 import asyncio

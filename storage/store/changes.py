@@ -1,7 +1,8 @@
 """Changes: updates and deletions by compare-and-set, with another try when another writer was faster.
 
-The loop that updates and deletions share. A KeyChange says what it wants of a given state. The loop decides which state
-to show it, when to check a suggested state against the store, and when to give up. It knows no codec and no lease.
+The loop that updates and deletions share. A KeyChange decides what to do with a given state. The loop decides which
+state to show it, when to check a suggested state against the store, and when to give up. It knows no codec and no
+lease.
 
 Must hold:
 - A failure on a suggested state counts only if the store still has that very state, and so does a decision to write
@@ -40,7 +41,7 @@ class KeyChange(Protocol[D]):
     def is_deletion(self) -> bool: ...
 
     async def begin_with(self, suggestion: StoredObject) -> None:
-        """Told about a suggested state before deciding on it; a state that was read does not come here."""
+        """Called with a suggested state before the decision; not called for a state that was read."""
         ...
 
     async def fetch(self) -> Record | None:

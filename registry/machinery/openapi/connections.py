@@ -1,6 +1,6 @@
 """Connections: the subresources that connect to a backend (exec, attach, proxy) or return text (log).
 
-A table by group and path. Must hold: a subresource is published if it is served, even when it stands here.
+A table by group and path. Must hold: a row for a subresource that is not served has no effect.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Plugin: KmsClient, the client of a KMS v2 plugin: Status, Encrypt and Decrypt over gRPC on a unix socket.
 
-It knows the API and its errors, no state and no policy. Must hold: every call ends within the timeout. PluginFailed is
-the only exception for errors of the plugin.
+It knows the API and its errors, no state and no policy. Must hold: every call ends within the timeout. An error of the
+plugin raises PluginFailed.
 """
 
 import uuid
