@@ -163,7 +163,7 @@ class CustomTypeConverter(TypeConverter):
 
     @property
     def resets_only(self) -> str:
-        """Custom resources have reset fields in the version of the write alone, and not on subresources."""
+        """On the main resource, the reset fields of custom resources count in the version of the write alone."""
         return self.api_version
 
     def converted(self, one: Versioned, source: TypeConverter) -> Versioned:
