@@ -1,7 +1,7 @@
 """Key prefixes: the etcd keys of each resource, which are kube-apiserver's.
 
-A table of exceptions and a rule. It knows groups and resources by name, no kind. The values below the keys are encoded
-by our own codec, which kube-apiserver cannot read.
+A table of exceptions and a rule. It knows groups and resources by name, no kind. The values are msgpack by default,
+which kube-apiserver cannot read.
 
     /registry/pods/default/web                        built-in: the plural
     /registry/services/specs/default/web              built-in, with a key of its own
