@@ -21,6 +21,8 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from apiserver import bundles
+from apiserver.handlers import forwarding
+from apiserver.handlers.forwarding import Forwarding
 from apiserver.settings import Settings
 from registry.core.proxies import is_global
 from registry.errors import BadRequest
@@ -38,6 +40,11 @@ class Unreachable(Exception):
 
 class Servers(Protocol):
     """Whom requests are passed on to."""
+
+    @property
+    def forwarding(self) -> Forwarding:
+        """Which headers of a request go there."""
+        ...
 
     def request(
         self,
@@ -60,6 +67,7 @@ class Backends:
     """Goes where locations say."""
 
     def __init__(self, settings: Settings) -> None:
+        self.forwarding = forwarding.of(settings)
         self._settings = settings
         self._session: aiohttp.ClientSession | None = None
         self._kubelets: dict[bool, ssl.SSLContext] = {}

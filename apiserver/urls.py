@@ -29,9 +29,7 @@ class Target(NamedTuple):
 
 def parse(raw: str) -> Target:
     """The path and query of a request target: "/a%20b?x=1" or "http://host/a%20b?x=1". Raises Malformed."""
-    if not raw.startswith("/"):
-        raw = _without_authority(raw)
-    path, _, query = raw.partition("?")
+    path, _, query = without_authority(raw).partition("?")
     if "%" in path:
         if not _has_valid_escapes(path):
             raise Malformed(raw)
@@ -52,7 +50,10 @@ def parse_query(text: str) -> Query:
     return parameters
 
 
-def _without_authority(raw: str) -> str:
+def without_authority(raw: str) -> str:
+    """The path and query of a request target, as they are written. Raises Malformed."""
+    if raw.startswith("/"):
+        return raw
     try:
         parts = urlsplit(raw)
     except ValueError as exc:

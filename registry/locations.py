@@ -29,6 +29,7 @@ class Location(Struct, frozen=True, kw_only=True):
     headers: what goes along beside the client's own headers.
     is_kubelet: the server identifies itself there, and verifies the certificate as its flags say; is_verified: unless
     the client does not care. is_guarded: the host is a name that must mean nothing but addresses of the network.
+    refuses_redirects: the client gets no redirect from there.
     """
 
     passage: Passage
@@ -41,6 +42,7 @@ class Location(Struct, frozen=True, kw_only=True):
     is_kubelet: bool = False
     is_verified: bool = True
     is_guarded: bool = False
+    refuses_redirects: bool = False
 
     @property
     def authority(self) -> str:
