@@ -5,15 +5,18 @@ field and a value asks for nothing; `\\`, `\,` and `\=` stand for the characters
 backslash is refused.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from registry.errors import BadRequest
 from registry.kind import Kind
 from registry.quoting import quote
+from registry.selectors import budgets
 from storage.selection import Operator, Requirement
 
+_OPERATORS = {"!=": Operator.NOT_IN, "==": Operator.IN, "=": Operator.IN}
 # In the order in which they are looked for at each position.
-_OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))
+_OPERATOR = re.compile("!=|==|=")
 
 
 def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
@@ -23,12 +26,19 @@ def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
 
 def terms(text: str) -> list[tuple[str, Operator, str]]:
     """The words, operators and values of a selector for whatever kind. Raises BadRequest for what is none."""
-    found = [_split(term, text) for term in sorted(_terms(text)) if term]
+    budgets.check_length(text)
+    present = sorted(filter(None, _terms(text)))
+    budgets.check_count(len(present))
+    found = [_split(term, text) for term in present]
     return [(label, operator, value) for label, operator, value in found if label or value]
 
 
-def _terms(text: str) -> Iterator[str]:
+def _terms(text: str) -> Iterable[str]:
     """The text between commas that are not escaped."""
+    return _terms_with_escapes(text) if "\\" in text else text.split(",")
+
+
+def _terms_with_escapes(text: str) -> Iterator[str]:
     start = position = 0
     while position < len(text):
         if text[position] == "\\":
@@ -49,11 +59,10 @@ def _requirement(term: tuple[str, Operator, str], kind: Kind) -> Requirement:
 
 
 def _split(term: str, text: str) -> tuple[str, Operator, str]:
-    for position in range(len(term)):
-        for symbol, operator in _OPERATORS:
-            if term.startswith(symbol, position):
-                return term[:position], operator, _unescape(term[position + len(symbol) :])
-    raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+    found = _OPERATOR.search(term)
+    if found is None:
+        raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+    return term[: found.start()], _OPERATORS[found[0]], _unescape(term[found.end() :])
 
 
 def _unescape(value: str) -> str:

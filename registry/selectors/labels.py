@@ -4,10 +4,11 @@ Pure. Must hold: what is accepted and how it is refused is kube-apiserver's, to 
 (`a in ()` selects the empty value, `in in (in)` is fine). `a!=b` also selects objects without `a`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from registry.errors import BadRequest
+from registry.selectors import budgets
 from registry.validation import field
 from registry.validation.names import check_label_value, check_qualified_name
 from storage.selection import Operator, Requirement
@@ -43,7 +44,14 @@ class _Token(NamedTuple):
 
 def parse(text: str) -> tuple[Requirement, ...]:
     """The requirements of a selector, in the order of their labels. Raises BadRequest."""
-    return tuple(sorted(_Parser(list(_scan(text))).parse(), key=lambda requirement: requirement.name))
+    budgets.check_length(text)
+    return tuple(sorted(_counted(_Parser(list(_scan(text))).parse()), key=lambda requirement: requirement.name))
+
+
+def _counted(requirements: Iterable[Requirement]) -> Iterator[Requirement]:
+    for count, requirement in enumerate(requirements, 1):
+        budgets.check_count(count)
+        yield requirement
 
 
 def _scan(text: str) -> Iterator[_Token]:
