@@ -16,6 +16,7 @@ from registry.patch.apply.manager import Ask, FieldManager
 from registry.patch.apply.resets import resets
 from registry.patch.apply.scale import Paths
 from registry.patch.apply.shapes import Shapes
+from registry.remembering import remember_short
 from registry.schema import Catalog, ObjectType
 from registry.schema.custom_type import CustomType
 from registry.view import View
@@ -29,7 +30,7 @@ _MAX_MANAGER_BYTES = 128
 _UNCONVERTIBLE = f"request to convert CR to an invalid group/version: {SCALE.api_version}"
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def manager_of(user_agent: str) -> str:
     """The name of a client that does not say one: what its User-Agent has before the first slash."""
     name = ""
