@@ -6,7 +6,6 @@ goes on to is a unicast address of the network, never this host's own or a link'
 
 import random
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from registry import errors, objects
@@ -14,6 +13,7 @@ from registry.core.connections import ALL, Connection
 from registry.core.endpoints import ENDPOINTS
 from registry.core.kubelets import Kubelets
 from registry.core.pods import PODS
+from registry.core.unicast import is_global
 from registry.errors import ServiceUnavailable
 from registry.generic.interpret import Operation, interpreted
 from registry.generic.provider import resource_of
@@ -21,7 +21,6 @@ from registry.generic.store import Store
 from registry.locations import Call, Location, Passage
 from registry.quoting import quote
 from registry.rest import Environment, Request
-from registry.validation import addresses
 from storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")
@@ -43,14 +42,6 @@ def _target(text: str, what: str) -> _Target:
     if len(parts) > 3 or not name or scheme not in _SCHEMES:
         raise errors.BadRequest(f"invalid {what} request {quote(text)}")
     return _Target(scheme, name, port)
-
-
-def is_global(text: str) -> bool:
-    """Whether it is an address that belongs to one machine of the network."""
-    address = addresses.parse(text)
-    if address is None or address.is_unspecified or address.is_loopback or address.is_multicast:
-        return False
-    return not address.is_link_local and address != IPv4Address("255.255.255.255")
 
 
 class ProxyREST(Connection):
