@@ -10,6 +10,7 @@ import pytest
 from apiserver.server import Server
 from tests.apiserver.serving import as_admin, ask, bearer, running, trusting
 
+WRONG: tuple[Any, ...] = ("never", "9999999999", True, [], {})
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 
 
@@ -70,7 +71,7 @@ async def test_a_token_whose_times_are_no_numbers_is_refused(tmp_path: Path, nam
             return answer.status
 
         unchanged = await status_with()
-        found = [await status_with(**{name: value}) for value in ("never", "9999999999", True, [], {})]
+        found = [await status_with(**{name: value}) for value in WRONG]
 
     assert unchanged == 200
     assert found == [401] * 5
