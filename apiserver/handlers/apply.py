@@ -17,7 +17,7 @@ from registry.errors import BadRequest
 from registry.patch import documents
 from registry.patch.apply import elsewhere
 from registry.rest import Updater
-from registry.schema import yaml_keys
+from registry.schema import DecodeError, depth, yaml_keys
 from storage import aside
 from storage.stored_object import Object, StoredObject
 
@@ -71,6 +71,10 @@ class AppliedConfiguration:
 
 def _configuration(document: "yaml.Document") -> Object:
     config = orjson.loads(document.json)
+    try:
+        depth.check(config, document.json)
+    except DecodeError as exc:
+        raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {exc.message}") from exc
     if mismatch := documents.object_mismatch(config):
         raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")
     configuration: Object = config or {}

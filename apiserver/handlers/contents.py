@@ -14,7 +14,7 @@ from apiserver import negotiation
 from apiserver.serializers import protobuf, yaml
 from registry import errors, json_characters, json_errors
 from registry.names import GroupVersionKind
-from registry.schema import Catalog
+from registry.schema import Catalog, DecodeError, depth
 from registry.schema.leaves import json_type
 
 NOT_AN_OBJECT = (
@@ -70,9 +70,11 @@ async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: 
             return Content(_parsed(document.json), document.json, document.strict_errors)
         case negotiation.PROTOBUF:
             try:
-                return Content(protobuf.to_value(body, types, expected))
+                value = protobuf.to_value(body, types, expected)
             except ValueError as exc:
                 raise Unreadable(str(exc)) from exc
+            _check_depth(value)
+            return Content(value)
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
 
 
@@ -84,11 +86,19 @@ async def _yaml(body: bytes) -> "yaml.Document":
         raise Unreadable(str(exc)) from exc
 
 
+def _check_depth(value: Any, text: bytes = b"") -> None:
+    try:
+        depth.check(value, text)
+    except DecodeError as exc:
+        raise Unreadable(_NO_TYPE + exc.message) from exc
+
+
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise Unreadable(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+    _check_depth(value, text)
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -19,7 +19,7 @@ from registry import errors, json_errors
 from registry.errors import BadRequest
 from registry.kind import Kind
 from registry.patch import documents, json_patch, merge, strategic, texts
-from registry.schema import Decoded, strict
+from registry.schema import Decoded, DecodeError, depth, strict
 from registry.schema.errors import TOO_DEEP
 from storage.stored_object import Object, StoredObject
 
@@ -164,6 +164,10 @@ def _parsed(text: bytes, prefix: str) -> Any:
 
 def _checked(text: bytes, prefix: str) -> Any:
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
+        depth.check(value, text)
     except orjson.JSONDecodeError as exc:
         raise BadRequest(prefix + (json_errors.describe(text) or str(exc))) from exc
+    except DecodeError as exc:
+        raise BadRequest(prefix + exc.message) from exc
+    return value

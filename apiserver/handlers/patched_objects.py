@@ -16,7 +16,7 @@ from registry import gotext
 from registry.errors import Invalid, StatusError
 from registry.names import GroupKind, GroupVersionKind
 from registry.quoting import quote
-from registry.schema import Decoded, DecodeError, UnknownKind
+from registry.schema import Decoded, DecodeError, UnknownKind, depth
 from registry.schema.leaves import json_type
 from registry.validation import field
 from registry.validation.errors import invalid_of
@@ -66,6 +66,7 @@ def from_merged(value: Object, patch: Object, served: Served[Any], report: Repor
         return gotext.value_text(patch)
 
     try:
+        depth.check(value)
         converted = served.type.convert(value)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
@@ -84,6 +85,7 @@ def _invalid(shown: str, why: str) -> Invalid:
 
 def _decoded(text: bytes, served: Served[Any]) -> Decoded:
     value = orjson.loads(text)
+    depth.check(value, text)
     if not isinstance(value, dict):
         raise DecodeError(_NO_TYPE + contents.NOT_AN_OBJECT.format(found=json_type(value)))
     if not _text_member(value, "apiVersion"):

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from registry.quoting import quote
-from registry.schema import custom, places, strict
+from registry.schema import custom, depth, places, strict
 from registry.schema.catalog import Catalog, Decoded
 from registry.schema.errors import TOO_DEEP, DecodeError
 from registry.schema.model import Node, Schema
@@ -68,7 +68,7 @@ class CustomType:
     def convert(self, value: Any) -> Decoded:
         """What an apply has made: nothing in it is pruned, so that nulls are seen by whoever validates it."""
         try:
-            obj = _with_plain_numbers(value)
+            obj = _own_with_plain_numbers(value)
         except RecursionError:
             raise DecodeError(TOO_DEEP) from None
         if "metadata" in obj:
@@ -119,7 +119,7 @@ class CustomType:
 
     def _decoded(self, value: Any, text: bytes) -> Decoded:
         strict_errors = _duplicates(text) if text and strict.may_have_duplicates(text, value) else []
-        obj = _with_plain_numbers(value)
+        obj = _own_with_plain_numbers(value)
         if "metadata" in obj:
             metadata = self.metadata.decode(obj["metadata"])
             obj["metadata"] = metadata.obj
@@ -150,14 +150,22 @@ def _unknown(path: str) -> str:
     return f'unknown field "{path}"'
 
 
-def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
+def _own_with_plain_numbers(value: Any) -> Any:
+    """The same of an object. What owners have of its spec lies deeper in its metadata than it does in the spec."""
+    if not isinstance(value, dict):
+        return _with_plain_numbers(value)
+    within_metadata = 1 + places.MAX_DEPTH - depth.MOST
+    return {key: _with_plain_numbers(item, within_metadata if key == "metadata" else 1) for key, item in value.items()}
+
+
+def _with_plain_numbers(value: Any, level: int = 0) -> Any:
     """A copy in which a whole number is an integer, however it was written. Raises DecodeError for what is too deep."""
-    if depth > places.MAX_DEPTH:
+    if level > places.MAX_DEPTH:
         raise DecodeError(TOO_DEEP)
     if isinstance(value, dict):
-        return {key: _with_plain_numbers(item, depth + 1) for key, item in value.items()}
+        return {key: _with_plain_numbers(item, level + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [item if type(item) is str else _with_plain_numbers(item, depth + 1) for item in value]
+        return [item if type(item) is str else _with_plain_numbers(item, level + 1) for item in value]
     if isinstance(value, float):
         return _plain(value)
     return _plain(float(value)) if type(value) is int and value not in _INT64 else value
