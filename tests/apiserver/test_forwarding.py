@@ -17,9 +17,8 @@ from apiserver.handlers import reverse_proxy, tunnels
 from apiserver.settings import Settings
 from registry.locations import Location, Passage
 from tests.apiserver.canaries import Canaries
-from tests.apiserver.extension_servers import ROOT
 from tests.apiserver.handlers.test_connect import POD, put_on_node, read_head, starting, talking
-from tests.apiserver.serving import LOOPBACK, as_admin, ask, exchange, listening, trusting
+from tests.apiserver.serving import LOOPBACK, ask, listening, trusting
 from tests.apiserver.test_aggregation import GREETINGS, registered, send
 from tests.storage.kv.certificates import Authority
 
@@ -209,46 +208,3 @@ async def test_a_client_names_nobody_by_headers_that_flags_name(tmp_path: Path, 
     assert "x-own-user" not in headers
     assert "x-own-extra-a" not in headers
     assert headers["x-other"] == ["c"]
-
-
-@pytest.mark.parametrize("code", [301, 302, 307, 308])
-async def test_redirects_of_aggregated_servers_are_refused(tmp_path: Path, authority: Authority, code: int) -> None:
-    """CVE-2022-3172: a client would take its credentials to wherever the server says."""
-    async with registered(tmp_path, authority) as (server, served):
-        served.redirects = (code, "http://127.0.0.1:1/stolen")
-        answer = await send(server, f"{GREETINGS}/one")
-
-    assert (answer.status, answer.text) == (
-        502,
-        "the backend attempted to redirect this request, which is not permitted",
-    )
-    assert "location" not in answer.headers
-
-
-async def test_an_answer_of_three_hundred_without_a_place_is_passed_on(tmp_path: Path, authority: Authority) -> None:
-    async with registered(tmp_path, authority) as (server, served):
-        served.redirects = (304, "")
-        answer = await send(server, f"{GREETINGS}/one")
-
-    assert answer.status == 304
-
-
-async def test_redirects_of_aggregated_servers_come_back_where_a_flag_says_so(
-    tmp_path: Path, authority: Authority
-) -> None:
-    async with registered(tmp_path, authority, aggregator_reject_forwarding_redirect=False) as (server, served):
-        served.redirects = (302, f"{ROOT}/elsewhere")
-        answer = await send(server, f"{GREETINGS}/one")
-
-    assert (answer.status, answer.headers["location"]) == (302, f"{ROOT}/elsewhere")
-
-
-async def test_an_upgrade_that_is_redirected_is_refused(tmp_path: Path, authority: Authority) -> None:
-    """CVE-2018-1002105: no connection is handed over before the backend has agreed to another protocol."""
-    async with registered(tmp_path, authority) as (server, served):
-        served.redirects = (302, "http://127.0.0.1:1/stolen")
-        lines = "".join(f"{name}: {value}\r\n" for name, value in {**UPGRADE, "Host": "localhost"}.items())
-        request = f"GET {GREETINGS}/one HTTP/1.1\r\n{lines}\r\n".encode()
-        (answer,) = await exchange(server.secure.port, request, tls=as_admin(server))
-
-    assert (answer.status, answer.text) == (503, "invalid upgrade response: status code 302\n")
