@@ -10,7 +10,9 @@ RUN python -m venv /opt/aio-apiserver
 COPY pyproject.toml README.md LICENSE ./
 COPY storage storage
 COPY registry registry
+COPY controllers controllers
 COPY apiserver apiserver
+COPY src src
 RUN /opt/aio-apiserver/bin/pip install --no-cache-dir . && /opt/aio-apiserver/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim

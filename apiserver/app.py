@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from apiserver.access import Access
-from apiserver.aggregation.gateway import Gateway
-from apiserver.auditing.auditor import Auditor
-from apiserver.backends import Backends
-from apiserver.connections import RequestHandler
-from apiserver.context import Filter, compose
-from apiserver.draining import Draining
-from apiserver.endpoints import (
+from aio_apiserver.apiserver.access.assembly import Access
+from aio_apiserver.apiserver.aggregation.gateway import Gateway
+from aio_apiserver.apiserver.auditing.auditor import Auditor
+from aio_apiserver.apiserver.config.logs import HTTP_VERBOSITY
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.endpoints import (
     debugging,
     discovery,
     flow_dumps,
@@ -28,7 +26,7 @@ from apiserver.endpoints import (
     status_pages,
     version,
 )
-from apiserver.filters import (
+from aio_apiserver.apiserver.filters import (
     audit,
     audit_id,
     authentication,
@@ -42,25 +40,27 @@ from apiserver.filters import (
     request_info,
     sending,
 )
-from apiserver.filters.deadlines import Deadlines
-from apiserver.handlers.resources import Resources
-from apiserver.handlers.served import ServedPaths
-from apiserver.logs import HTTP_VERBOSITY
-from apiserver.metrics.access import MeasuredAuthorizer
-from apiserver.metrics.monitoring import Monitoring
-from apiserver.metrics.requests import RequestMetrics
-from apiserver.routing import Routes
-from apiserver.settings import Settings
-from registry.access.impersonation import Impersonator
-from registry.bootstrap.upkeep import Upkeep
-from registry.customresources.controller import Controller
-from registry.fairness.fairness import Fairness
-from registry.fairness.occupancy import InFlight
-from registry.schema import builtin
-from storage.clock import Clock
+from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.handlers.resources import Resources
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
+from aio_apiserver.apiserver.metrics.monitoring import Monitoring
+from aio_apiserver.apiserver.metrics.requests import RequestMetrics
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.apiserver.wire.connections import RequestHandler
+from aio_apiserver.apiserver.wire.context import Filter, compose
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.generic.access.impersonation import Impersonator
+from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
-    from apiserver.testing.bench import Bench
+    from aio_apiserver.apiserver.bench.bench import Bench
 
 
 class Parts(Struct, frozen=True, kw_only=True):

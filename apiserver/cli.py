@@ -1,4 +1,4 @@
-"""The command line: apiserver, kube-apiserver and python -m apiserver are this.
+"""The command line: apiserver, kube-apiserver and python -m aio_apiserver are this.
 
 Exit codes: 0 when it did what was asked, 1 when it failed, 2 when the command line made no sense. Nothing may be
 imported here but what is small: a start loads with the garbage collector off, since nearly all that it makes stays.
@@ -9,16 +9,16 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from apiserver import errands
+from aio_apiserver.apiserver import import_tuning
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments ask for, or else the process' own. Returns the exit code."""
     _end_on_interrupt()
     gc.disable()  # the program turns it on again when it has started
-    errands.leave_out_plugins()
+    import_tuning.leave_out_plugins()
     try:
-        from apiserver import command
+        from aio_apiserver.apiserver import command
 
         return command.run(sys.argv[1:] if arguments is None else arguments)
     finally:

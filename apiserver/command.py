@@ -5,10 +5,11 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from apiserver import command_line, errands, flags, logs, usage
-from apiserver.flags import UsageError
-from apiserver.unused_flags import UNUSED
-from apiserver.version import KUBERNETES_VERSION
+from aio_apiserver.apiserver import import_tuning
+from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, usage
+from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +17,7 @@ logger = logging.getLogger(__name__)
 def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask for. Returns the exit code."""
     try:
-        parsed = flags.parse(arguments, command_line.flags(), UNUSED)
+        parsed = flag_grammar.parse(arguments, command_line.flags(), UNUSED)
         if parsed.wants_help:
             sys.stdout.write(usage.help_text(_columns()))
             return 0
@@ -30,8 +31,8 @@ def run(arguments: Sequence[str]) -> int:
     logs.configure(chosen.logging_format, chosen.v)
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
-    with errands.without_system_authorities():
-        from apiserver import program  # loads HTTP and storage, which --help does without
+    with import_tuning.without_system_authorities():
+        from aio_apiserver.apiserver import program  # loads HTTP and storage, which --help does without
 
     return program.run(chosen)
 

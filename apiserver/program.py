@@ -12,10 +12,11 @@ import shlex
 import signal
 import sys
 
-from apiserver import files, loops, server
-from apiserver.server import Server
-from apiserver.settings import Settings
-from storage.errors import StorageError
+from aio_apiserver.apiserver import loops, server
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.tls import files
+from aio_apiserver.storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
 

@@ -9,14 +9,15 @@ import asyncio
 import logging
 from collections.abc import Iterator
 
-from apiserver import access, certificates, kubeconfig, reloading, tls
-from apiserver.backends import Backends, kubelet_files
-from apiserver.certificates import Pki
-from apiserver.certified_users import CertifiedUsers
-from apiserver.reloading import Contents, Reloaded, Reloading
-from apiserver.settings import Settings
-from apiserver.tls import ServingTLS
-from storage.clock import Clock
+from aio_apiserver.apiserver.access import assembly
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.outgoing.backends import Backends, kubelet_files
+from aio_apiserver.apiserver.tls import certificates, contexts, kubeconfig, reloading
+from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers
+from aio_apiserver.apiserver.tls.contexts import ServingTLS
+from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded, Reloading
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +26,10 @@ PAUSE = 3600.0
 
 def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certified: CertifiedUsers) -> Reloaded:
     """What the secure port shows and believes, and what administrators believe. Raises OSError."""
-    paths = tls.files(settings, pki)
+    paths = contexts.files(settings, pki)
 
     async def take_over(_contents: Contents) -> None:
-        trusted = access.trusted(settings, pki)
+        trusted = assembly.trusted(settings, pki)
         serving.load(pki)
         certified.trusted = trusted
         write_kubeconfig(settings, pki, url)
@@ -49,7 +50,7 @@ def reloaded_for_kubelets(settings: Settings, backends: Backends) -> Iterator[Re
 
 def write_kubeconfig(settings: Settings, pki: Pki, url: str) -> None:
     """Tell the administrator how to get in. Raises OSError."""
-    kubeconfig.write(settings.kubeconfig_file, url, pki, authority=tls.authority(settings, pki))
+    kubeconfig.write(settings.kubeconfig_file, url, pki, authority=contexts.authority(settings, pki))
 
 
 async def run(settings: Settings, url: str, files: Reloading, clock: Clock) -> None:
@@ -57,7 +58,7 @@ async def run(settings: Settings, url: str, files: Reloading, clock: Clock) -> N
     while True:
         await clock.sleep(PAUSE)
         try:
-            pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, tls.hosts(settings), clock)
+            pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, contexts.hosts(settings), clock)
             write_kubeconfig(settings, pki, url)
         except (OSError, ValueError):
             logger.exception("certificates cannot be renewed")

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Mapping
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 
 
 class Routes:

@@ -18,60 +18,55 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from apiserver import (
-    access,
-    advertising,
-    app,
-    certificates,
-    registry_config,
-    renewal,
-    storage_config,
-    tls,
-    webhook_credentials,
-)
-from apiserver.aggregation.gateway import Gateway
-from apiserver.auditing.assembly import open_audit
-from apiserver.backends import Backends
-from apiserver.certificates import Pki
-from apiserver.draining import Draining
-from apiserver.endpoints.health import StartUp, StorageHealth
-from apiserver.filters.deadlines import Deadlines
-from apiserver.handlers import served
-from apiserver.handlers.served import ServedPaths
-from apiserver.listeners import Listener
-from apiserver.metrics import aggregation, program, reloads
-from apiserver.metrics import storage as storage_metrics
-from apiserver.metrics.flow_control import FlowControlMetrics
-from apiserver.metrics.monitoring import Monitoring
-from apiserver.metrics.requests import MONITORED, RequestMetrics
-from apiserver.outgoing import Outgoing
-from apiserver.reloading import Reloading
-from apiserver.settings import Settings
-from apiserver.tls import ServingTLS
-from apiserver.webhook_client import WebhookClient
-from registry import assembly, schema
-from registry.apiregistration.apiservices import APISERVICES
-from registry.apiregistration.registrations import Registrations
-from registry.apiregistration.resolving import Resolver
-from registry.assembly import assemble, environment_of
-from registry.bootstrap.upkeep import Upkeep
-from registry.customresources.controller import Controller
-from registry.customresources.resources import Resources
-from registry.customresources.service_addresses import address_finder
-from registry.fairness.estimates import Sizes
-from registry.fairness.fairness import Fairness
-from registry.fairness.occupancy import InFlight
-from registry.features import gates as feature_gates
-from registry.features.gates import Gates
-from registry.generic.provider import resource_of
-from registry.rest import Foundation
-from storage.clock import Clock, SystemClock
-from storage.factory import StorageFactory
-from storage.kv.snapshot import Snapshot
-from storage.tasks import Tasks
+from aio_apiserver.apiserver import app, renewal
+from aio_apiserver.apiserver.access import assembly as access
+from aio_apiserver.apiserver.aggregation.gateway import Gateway
+from aio_apiserver.apiserver.auditing.assembly import open_audit
+from aio_apiserver.apiserver.config import advertising, registry_config, storage_config
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
+from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.handlers import served
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.metrics import aggregation, program, reloads
+from aio_apiserver.apiserver.metrics import storage as storage_metrics
+from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
+from aio_apiserver.apiserver.metrics.monitoring import Monitoring
+from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
+from aio_apiserver.apiserver.outgoing import webhook_credentials
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhook_client import WebhookClient
+from aio_apiserver.apiserver.tls import certificates, contexts
+from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.apiserver.tls.contexts import ServingTLS
+from aio_apiserver.apiserver.tls.reloading import Reloading
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.base import gates as feature_gates
+from aio_apiserver.registry.base.gates import Gates
+from aio_apiserver.registry.controlplane import assembly
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
+from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
+from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.factory.factory import StorageFactory
+from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
-    from apiserver.testing.bench import Bench
+    from aio_apiserver.apiserver.bench.bench import Bench
 
 logger = logging.getLogger(__name__)
 
@@ -128,15 +123,15 @@ class Server(Struct, frozen=True):
         settings = self.settings
         if not settings.controllers and not settings.simulate:
             return
-        from apiserver.controllers.manager import Manager  # a server without controllers does without their code
-        from apiserver.metrics import work_queues
+        from aio_apiserver.apiserver.metrics import work_queues
+        from aio_apiserver.controllers.manager import Manager
 
         manager = Manager(
             settings.controllers,
             self.parts.served,
             self.parts.clock,
             identity=_identity(settings),
-            authority=tls.authority(settings, self.pki).read_text(),
+            authority=contexts.authority(settings, self.pki).read_text(),
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
         )
         self._working.push_async_callback(manager.close)
@@ -158,12 +153,12 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
     beginning: what a store in memory holds from the start.
     """
     clock = clock or _clock(settings)
-    pki = certificates.ensure(settings.pki_dir, tls.hosts(settings), clock.patience)
+    pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
     async with AsyncExitStack() as stack:
         parts = await _parts(settings, pki, clock, stack, beginning)
         serving = ServingTLS(settings, pki)
         secure, insecure = await _listen(parts, serving.context, stack)
-        url = f"https://{tls.local_address(settings)}:{secure.port}"
+        url = f"https://{contexts.local_address(settings)}:{secure.port}"
         renewal.write_kubeconfig(settings, pki, url)
         certificates_in_use = renewal.reloaded(settings, pki, url, serving, parts.access.certified)
         for_kubelets = renewal.reloaded_for_kubelets(settings, parts.backends)
@@ -179,7 +174,7 @@ def _clock(settings: Settings) -> Clock:
     """The system's; of a server for testing, one that can be held."""
     if not settings.testing:
         return SystemClock()
-    from apiserver.testing.clock import MovableClock
+    from aio_apiserver.apiserver.bench.clock import MovableClock
 
     return MovableClock()
 
@@ -313,8 +308,8 @@ def _fairness(
 def _bench(settings: Settings, storage: StorageFactory, resources: ServedPaths, clock: Clock) -> "Bench | None":
     if not settings.testing:
         return None
-    from apiserver.testing import bench, rules  # a server that serves does without their code
-    from apiserver.testing.clock import MovableClock
+    from aio_apiserver.apiserver.bench import bench, rules  # a server that serves does without their code
+    from aio_apiserver.apiserver.bench.clock import MovableClock
 
     if not isinstance(clock, MovableClock):
         raise ValueError("a server for testing needs a clock that can be held")

@@ -20,7 +20,7 @@ Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
 BENCHMARKS: Mapping[str, Benchmark] = {
     "storage.sqlite": storage.sqlite,
     "storage.etcd": storage.etcd,
-    "storage.cacher": storage.cacher,
+    "aio_apiserver.storage.cacher": storage.cacher,
     "registry.managed_fields": managed_fields.managed_fields,
     "server.start": server.start,
     "server.requests": server.requests,

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import orjson
 
-from storage.cacher.cacher import Cacher
-from storage.clock import SystemClock
-from storage.codec import MSGPACK
-from storage.errors import StorageError
-from storage.interface import (
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.codec import MSGPACK
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Resource,
@@ -31,13 +31,13 @@ from storage.interface import (
     WatchOptions,
     WatchSink,
 )
-from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
-from storage.records import reader_of
-from storage.selection import Operator, Requirement, SelectionPredicate
-from storage.store import Store
-from storage.stored_object import Object, StoredObject
-from storage.transformer import IDENTITY
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.records import reader_of
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.transformer import IDENTITY
 
 
 def _fields(obj: Object) -> dict[str, str]:

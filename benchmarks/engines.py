@@ -14,11 +14,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from benchmarks.raw_etcd import RawEtcd
 from benchmarks.rounds import rate
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import KV
-from storage.kv.sqlite import SqliteKV
 from tests.storage.kv.etcd_server import Member
 
 VALUE = bytes(range(250)) * 10

@@ -13,19 +13,19 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apiserver.handlers import served
-from apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers import served
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.interface import Chain
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Foundation, Request
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from benchmarks.figures import MICROSECONDS, PERCENT, Figure, at_most
 from benchmarks.rounds import medians
-from registry import schema
-from registry.access.users import UserInfo
-from registry.admission.interface import Chain
-from registry.assembly import assemble, environment_of
-from registry.generic.store import Store
-from registry.options import CreateOptions
-from registry.rest import Foundation, Request
-from storage.clock import SystemClock
-from storage.factory import StorageConfig, StorageFactory
 
 CREATES = 500
 """In a round."""

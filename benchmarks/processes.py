@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from apiserver import certificates
+from aio_apiserver.apiserver.tls import certificates
+from aio_apiserver.storage.clock import SystemClock
 from benchmarks import ceiling as ceilings
-from storage.clock import SystemClock
 
 TOKEN = "benchmark"  # noqa: S105 - known to a server on loopback that lives for a minute
 _PAUSE = 0.002
@@ -52,7 +52,7 @@ def server(directory: Path) -> Iterator[Serving]:
         "disable-admission-plugins": "ServiceAccount",  # pods are made without the controller of accounts
         "ready-file": str(ready),
     }
-    command = ["-m", "apiserver", *(f"--{name}={value}" for name, value in flags.items())]
+    command = ["-m", "aio_apiserver", *(f"--{name}={value}" for name, value in flags.items())]
     with _running("server", command, ready) as serving:
         yield serving
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 from benchmarks.figures import MEGABYTES, MILLISECONDS, Figure, Target, at_most
 
 _OBJECTS = 5_000

@@ -1,1 +1,1 @@
-"""Operators and their tests: what apiserver.testing is for. Run with `pytest examples`."""
+"""Operators and their tests: what aio_apiserver.testing is for. Run with `pytest examples`."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 
 GREETINGS = "/apis/example.com/v1/namespaces/default/greetings"
 

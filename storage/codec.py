@@ -12,7 +12,7 @@ import msgpack
 import orjson
 from msgspec import Struct
 
-from storage.errors import NotStorable
+from aio_apiserver.storage.errors import NotStorable
 
 Object = dict[str, Any]
 

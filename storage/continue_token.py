@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from storage.errors import InvalidContinue
+from aio_apiserver.storage.errors import InvalidContinue
 
 PRESENT = -1
 """The rv of a token that goes on with the present state, after the list's own revision has been compacted."""

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from storage.errors import StorageError
-from storage.selection import EVERYTHING, SelectionPredicate
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class Match(Enum):

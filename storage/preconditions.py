@@ -5,9 +5,9 @@ Pure. Must hold: the messages are kube-apiserver's, clients match on them.
 
 import orjson
 
-from storage.errors import PreconditionFailed
-from storage.interface import Preconditions
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.errors import PreconditionFailed
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 def check(preconditions: Preconditions | None, key: str, current: StoredObject | None, *, is_dry: bool = False) -> None:

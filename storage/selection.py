@@ -13,7 +13,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Operator(Enum):

@@ -15,8 +15,8 @@ from typing import Any, Self
 import orjson
 from msgspec import Struct
 
-from storage import versioner
-from storage.errors import Corrupt
+from aio_apiserver.storage import versioner
+from aio_apiserver.storage.errors import Corrupt
 
 Object = dict[str, Any]
 """A decoded API object: plain dicts, lists and scalars, with a `metadata` dict."""

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from storage.errors import Corrupt, StorageError
+from aio_apiserver.storage.errors import Corrupt, StorageError
 
 ENCRYPTED_PREFIX = b"k8s:enc:"
 """Starts every value that was encrypted, by any provider."""

@@ -6,7 +6,7 @@ so that setting it keeps the order of keys that clients see.
 
 from typing import Any
 
-from storage.errors import InvalidOptions
+from aio_apiserver.storage.errors import InvalidOptions
 
 MAX_REVISION = 2**63 - 1
 _MAX_DIGITS = len(str(MAX_REVISION))

@@ -8,10 +8,10 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 
-from storage.errors import StorageError
-from storage.interface import WatchBatch, WatchEvent, WatchEventType
-from storage.selection import SelectionPredicate
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
+from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 def seen_through(

@@ -27,7 +27,14 @@ def running(directory: Path, *flags: str) -> Iterator[Program]:
     """Start the server with its data in `directory`, and end it with SIGTERM."""
     ready = directory / "ready"
     log = directory / "log"
-    command = [sys.executable, "-m", "apiserver", "--secure-port=0", f"--data-dir={directory}", f"--ready-file={ready}"]
+    command = [
+        sys.executable,
+        "-m",
+        "aio_apiserver",
+        "--secure-port=0",
+        f"--data-dir={directory}",
+        f"--ready-file={ready}",
+    ]
     with log.open("wb") as output:
         process = subprocess.Popen([*command, *flags], stdout=output, stderr=subprocess.STDOUT)
         try:

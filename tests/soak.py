@@ -21,12 +21,12 @@ from pathlib import Path
 
 import uvloop
 
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import Storage
-from storage.kv.etcd import EtcdConfig
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.kv.etcd import EtcdConfig
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver.testing import cycles
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over

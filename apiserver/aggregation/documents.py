@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from apiserver.endpoints.remote_versions import Document
-from apiserver.serializers import protobuf
-from apiserver.serializers.protobuf import swagger
-from registry.openapi import swagger_merge
-from registry.schema import builtin
+from aio_apiserver.apiserver.endpoints.remote_versions import Document
+from aio_apiserver.apiserver.serializers import protobuf
+from aio_apiserver.apiserver.serializers.protobuf import swagger
+from aio_apiserver.registry.machinery.openapi import swagger_merge
+from aio_apiserver.registry.machinery.schema import builtin
 
 _NO_KIND = {"group": "", "version": "", "kind": ""}
 _AGGREGATED = ("v=v2", "v=v2beta1")

@@ -8,13 +8,13 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 
-from apiserver.aggregation import documents
-from apiserver.aggregation.documents import Unreadable
-from apiserver.aggregation.remote_servers import RemoteServers
-from apiserver.backends import Unreachable
-from apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
-from registry.apiregistration.registrations import Registration, Registrations
-from storage.clock import Clock
+from aio_apiserver.apiserver.aggregation import documents
+from aio_apiserver.apiserver.aggregation.documents import Unreadable
+from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
+from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
+from aio_apiserver.apiserver.outgoing.backends import Unreachable
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

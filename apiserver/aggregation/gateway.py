@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from apiserver.context import Handler, RequestContext
-from apiserver.endpoints.remote_versions import RemoteVersions
-from apiserver.settings import Settings
-from registry.apiregistration.registrations import Registration, Registrations
-from registry.apiregistration.resolving import Resolver
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
-    from apiserver.aggregation.exploring import Explorer
-    from apiserver.aggregation.remote_servers import RemoteServers
+    from aio_apiserver.apiserver.aggregation.exploring import Explorer
+    from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 
 _OPENAPI3 = "/openapi/v3/"
 
@@ -80,21 +80,21 @@ class Gateway:
         registration = self._registrations.by_version.get(version)
         if registration is None:
             return await otherwise(request, context)
-        from apiserver.aggregation import proxy
+        from aio_apiserver.apiserver.aggregation import proxy
 
         return await proxy.pass_on(request, context, registration, self._servers, tells_uid=self._tells_uid)
 
     @property
     def _servers(self) -> "RemoteServers":
         if self._opened is None:
-            from apiserver.aggregation.remote_servers import RemoteServers
+            from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 
             self._opened = RemoteServers(self._settings, self._resolver)
         return self._opened
 
     def _note_change(self) -> None:
         if self._explorer is None and self._registrations.by_version:
-            from apiserver.aggregation.exploring import Explorer
+            from aio_apiserver.apiserver.aggregation.exploring import Explorer
 
             self._explorer = Explorer(self._registrations, self._servers, self.versions, self._patience)
             self._tasks.spawn(self._explorer.run(), name="explore remote servers")

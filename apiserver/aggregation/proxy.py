@@ -10,15 +10,15 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.aggregation.remote_servers import RemoteServers
-from apiserver.bundles import NoTrust
-from apiserver.context import RequestContext
-from apiserver.handlers import reverse_proxy
-from registry.access.users import UserInfo
-from registry.apiregistration.registrations import Registration
-from registry.apiregistration.resolving import Unresolved
-from registry.errors import StatusError
+from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
+from aio_apiserver.apiserver.handlers import reverse_proxy
+from aio_apiserver.apiserver.tls.bundles import NoTrust
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration
+from aio_apiserver.registry.groups.apiregistration.resolving import Unresolved
 
 UNAVAILABLE = "service unavailable\n"
 _DISCOVERY_SECONDS = 5.0

@@ -18,15 +18,15 @@ from aiohttp import ClientResponse, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
-from apiserver import bundles
-from apiserver.backends import UNREACHABLE, Unreachable, why
-from apiserver.handlers import forwarding
-from apiserver.handlers.forwarding import Forwarding
-from apiserver.settings import Settings
-from registry.apiregistration.registrations import Registration
-from registry.apiregistration.resolving import Resolver, Unresolved
-from registry.locations import Location, Passage
-from registry.quoting import quote
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.apiserver.handlers.forwarding import Forwarding
+from aio_apiserver.apiserver.outgoing.backends import UNREACHABLE, Unreachable, why
+from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Location, Passage
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver, Unresolved
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0

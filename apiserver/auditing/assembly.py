@@ -6,20 +6,20 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from apiserver.auditing.auditor import Auditor
-from apiserver.auditing.backends import Backend, Lenient, Troubles, Truncating, Union
-from apiserver.auditing.buffered import Batching, Buffered
-from apiserver.auditing.log import Log
-from apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
-from apiserver.auditing.webhook import Webhook
-from apiserver.metrics.audit import AuditMetrics
-from apiserver.outgoing import Outgoing
-from apiserver.settings import Settings
-from registry.audit import lines, policy_files
-from registry.audit.policy import Policy
-from registry.quoting import quote
-from storage import strict_yaml
-from storage.clock import Clock
+from aio_apiserver.apiserver.auditing.auditor import Auditor
+from aio_apiserver.apiserver.auditing.backends import Backend, Lenient, Troubles, Truncating, Union
+from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
+from aio_apiserver.apiserver.auditing.log import Log
+from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
+from aio_apiserver.apiserver.auditing.webhook import Webhook
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.audit import lines, policy_files
+from aio_apiserver.registry.generic.audit.policy import Policy
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption import strict_yaml
 
 logger = logging.getLogger(__name__)
 

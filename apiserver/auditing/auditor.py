@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 from aiohttp import hdrs, web
 
-from apiserver.auditing.backends import Backend
-from apiserver.context import RequestContext
-from apiserver.filters.authorization import attributes_of
-from apiserver.metrics.audit import AuditMetrics
-from registry.access.users import UserInfo
-from registry.audit.levels import Level
-from registry.audit.policy import Policy
-from registry.audit.trail import Event, Trail
-from storage.clock import Clock
+from aio_apiserver.apiserver.auditing.backends import Backend
+from aio_apiserver.apiserver.filters.authorization import attributes_of
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.audit.policy import Policy
+from aio_apiserver.registry.generic.audit.trail import Event, Trail
+from aio_apiserver.storage.clock import Clock
 
 _LONGEST_USER_AGENT = 1024
 _CUT = "...TRUNCATED"

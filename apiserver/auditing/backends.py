@@ -10,9 +10,9 @@ from typing import Protocol
 import orjson
 from msgspec import Struct
 
-from apiserver.metrics.audit import AuditMetrics
-from registry.audit import lines
-from registry.audit.trail import Event
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.registry.generic.audit import lines
+from aio_apiserver.registry.generic.audit.trail import Event
 
 logger = logging.getLogger(__name__)
 

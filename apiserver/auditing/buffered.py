@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from apiserver.auditing.backends import Backend, Troubles
-from registry.audit.trail import Event
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.auditing.backends import Backend, Troubles
+from aio_apiserver.registry.generic.audit.trail import Event
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 _FAREWELL_SECONDS = 10.0
 """How long the last batches may take when the server stops."""

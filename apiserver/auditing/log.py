@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from apiserver.auditing.backends import Troubles
-from apiserver.auditing.log_files import Output
-from registry.audit.trail import Event
+from aio_apiserver.apiserver.auditing.backends import Troubles
+from aio_apiserver.apiserver.auditing.log_files import Output
+from aio_apiserver.registry.generic.audit.trail import Event
 
 
 class Log:

@@ -20,8 +20,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from apiserver.auditing.backends import Troubles
-from registry.audit.trail import Event
-from registry.webhook_calls import WebhookFailed
-from storage.stored_object import Object
+from aio_apiserver.apiserver.auditing.backends import Troubles
+from aio_apiserver.registry.generic.audit.trail import Event
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
+from aio_apiserver.storage.stored_object import Object
 
 Post = Callable[[Object], Awaitable[None]]
 """Sends a document, as often as it takes. Raises WebhookFailed."""

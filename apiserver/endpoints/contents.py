@@ -14,9 +14,9 @@ from aiohttp import hdrs, web
 from msgspec import Struct
 from multidict import CIMultiDict
 
-from apiserver import responses
-from apiserver.context import RequestContext
-from apiserver.negotiation import quality
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.negotiation import quality
 
 _GZIP_WINDOW = 31
 _GZIP_FROM_BYTES = 1400

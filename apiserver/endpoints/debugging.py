@@ -14,9 +14,10 @@ from collections.abc import Mapping
 
 from aiohttp import hdrs, web
 
-from apiserver import bodies, logs, responses
-from apiserver.context import Handler, RequestContext
-from registry.quoting import quote
+from aio_apiserver.apiserver.config import logs
+from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _HTML = "text/html; charset=utf-8"
 _PPROF = "/debug/pprof/"

@@ -11,19 +11,19 @@ from typing import Any, Generic, TypeVar
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.answers import Answer
-from apiserver.context import Handler, RequestContext
-from apiserver.endpoints import contents, remote_groups
-from apiserver.endpoints import discovery_documents as documents
-from apiserver.endpoints.discovery_documents import Document, Group
-from apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
-from apiserver.handlers import output
-from apiserver.handlers.served import Groups, Served, ServedPaths
-from apiserver.negotiation import Target
-from registry import errors
-from registry.schema import builtin
-from storage.measures import Counter
+from aio_apiserver.apiserver.endpoints import contents, remote_groups
+from aio_apiserver.apiserver.endpoints import discovery_documents as documents
+from aio_apiserver.apiserver.endpoints.discovery_documents import Document, Group
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.negotiation import Target
+from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.storage.measures import Counter
 
 _AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

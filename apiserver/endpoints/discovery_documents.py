@@ -12,10 +12,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from apiserver.endpoints.remote_versions import RemoteVersion
-from apiserver.handlers import verbs
-from apiserver.handlers.served import Served
-from registry.names import GroupVersionKind
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
+from aio_apiserver.apiserver.handlers import verbs
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.registry.base.names import GroupVersionKind
 
 Document = dict[str, Any]
 

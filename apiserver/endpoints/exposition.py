@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from math import inf
 
-from storage.measures import AnyFamily, Histogram
+from aio_apiserver.storage.measures import AnyFamily, Histogram
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 

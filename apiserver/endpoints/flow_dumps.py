@@ -9,14 +9,14 @@ from itertools import chain
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from registry import durations
-from registry.fairness.fairness import Fairness
-from registry.fairness.level import Level
-from registry.fairness.queue_set import QueueSet
-from registry.fairness.tickets import Queue, Ticket
-from storage.clock import Clock
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet
+from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue, Ticket
+from aio_apiserver.storage.clock import Clock
 
 _ROOT = "/debug/api_priority_and_fairness/"
 _LEAST_WIDTH = 8

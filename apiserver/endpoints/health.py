@@ -14,13 +14,13 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from apiserver.draining import Draining
-from apiserver.metrics.health import HealthMetrics
-from registry.quoting import quote
-from storage.clock import Clock
-from storage.kv.interface import Health
+from aio_apiserver.apiserver.metrics.health import HealthMetrics
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.kv.interface import Health
 
 logger = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 
 
 def handler(paths: Callable[[], Iterable[str]]) -> Handler:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from aiohttp import hdrs, web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from apiserver.endpoints import exposition
-from apiserver.endpoints.contents import takes_gzip
-from apiserver.metrics import registry
-from apiserver.metrics.monitoring import Monitoring
-from storage.measures import AnyFamily, Kind
+from aio_apiserver.apiserver.endpoints import exposition
+from aio_apiserver.apiserver.endpoints.contents import takes_gzip
+from aio_apiserver.apiserver.metrics import registry
+from aio_apiserver.apiserver.metrics.monitoring import Monitoring
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.storage.measures import AnyFamily, Kind
 
 _GZIP_WINDOW = 31
 

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 import orjson
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses, tls
-from apiserver.context import Handler, RequestContext
-from apiserver.settings import Settings
-from registry import errors
-from registry.access.token_issuer import TokenIssuer
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.tls import contexts
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"
@@ -67,7 +68,7 @@ class Documents:
     def _url(self, request: web.BaseRequest) -> str:
         """Where others find the server."""
         settings = self._settings
-        host = settings.external_hostname or settings.advertise_address or tls.local_address(settings)
+        host = settings.external_hostname or settings.advertise_address or contexts.local_address(settings)
         assert request.transport is not None
         port = settings.secure_port or request.transport.get_extra_info("sockname")[1]
         return f"https://{host}:{port}"

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.context import Handler, RequestContext
-from apiserver.endpoints import contents
-from apiserver.endpoints.contents import Content
-from apiserver.endpoints.remote_versions import RemoteVersions
-from apiserver.handlers.served import ServedPaths
-from registry.schema import Catalog
-from storage.clock import Clock
+from aio_apiserver.apiserver.endpoints import contents
+from aio_apiserver.apiserver.endpoints.contents import Content
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
-    from apiserver.endpoints.openapi_documents import Documents
+    from aio_apiserver.apiserver.endpoints.openapi_documents import Documents
 
 VERSION2 = "/openapi/v2"
 VERSION3 = "/openapi/v3"
@@ -115,7 +115,7 @@ def of(served: ServedPaths, remote: RemoteVersions, types: Catalog, clock: Clock
     """The handlers for what is served, here and elsewhere."""
 
     def make() -> "Documents":
-        from apiserver.endpoints import openapi_documents, openapi_sources
+        from aio_apiserver.apiserver.endpoints import openapi_documents, openapi_sources
 
         return openapi_documents.Documents(openapi_sources.of(served, types), remote, types, clock)
 

@@ -11,19 +11,19 @@ from urllib.parse import quote
 import orjson
 from msgspec import Struct
 
-from apiserver.endpoints import contents
-from apiserver.endpoints.contents import Content
-from apiserver.endpoints.openapi_sources import Sources
-from apiserver.endpoints.remote_versions import RemoteVersions
-from apiserver.serializers.protobuf import openapi3
-from apiserver.serializers.protobuf import swagger as swagger_messages
-from registry.openapi import swagger_merge, version3
-from registry.openapi.builtin import TITLE
-from registry.openapi.definitions import Definitions
-from registry.openapi.routes import Source
-from registry.openapi.swagger import Swagger
-from registry.schema import Catalog
-from storage.clock import Clock
+from aio_apiserver.apiserver.endpoints import contents
+from aio_apiserver.apiserver.endpoints.contents import Content
+from aio_apiserver.apiserver.endpoints.openapi_sources import Sources
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
+from aio_apiserver.apiserver.serializers.protobuf import openapi3
+from aio_apiserver.apiserver.serializers.protobuf import swagger as swagger_messages
+from aio_apiserver.registry.machinery.openapi import swagger_merge, version3
+from aio_apiserver.registry.machinery.openapi.builtin import TITLE
+from aio_apiserver.registry.machinery.openapi.definitions import Definitions
+from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.openapi.swagger import Swagger
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.storage.clock import Clock
 
 _ALL = ""
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from apiserver.handlers import verbs
-from apiserver.handlers.served import Groups, Served, ServedPaths
-from registry.customresources.definition import Definition, Version
-from registry.openapi import roots
-from registry.openapi.builtin import GroupVersion
-from registry.openapi.builtin_routes import Resource
-from registry.openapi.custom import CustomGroupVersion, CustomResource
-from registry.openapi.routes import Source
-from registry.schema import Catalog, UnknownKind
+from aio_apiserver.apiserver.handlers import verbs
+from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
+from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
+from aio_apiserver.registry.machinery.openapi import roots
+from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
+from aio_apiserver.registry.machinery.openapi.builtin_routes import Resource
+from aio_apiserver.registry.machinery.openapi.custom import CustomGroupVersion, CustomResource
+from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
 
 _TOLD_OTHERWISE = frozenset({("", "namespaces")})
 """What answers deletions with the object, and is published as if it did not: so it is upstream."""

@@ -6,10 +6,10 @@ the names of versions.
 
 from collections.abc import Iterable, Sequence
 
-from apiserver.endpoints.discovery_documents import Group
-from apiserver.endpoints.remote_versions import RemoteVersion
-from registry.bootstrap import api_services
-from registry.customresources import versions
+from aio_apiserver.apiserver.endpoints.discovery_documents import Group
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
+from aio_apiserver.registry.controlplane.bootstrap import api_services
+from aio_apiserver.registry.groups.apiextensions import versions
 
 _ALWAYS_FIRST = "apiregistration.k8s.io"
 _HIGHEST = 20_001

@@ -10,17 +10,17 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.context import Handler, RequestContext
-from apiserver.endpoints import version
-from apiserver.handlers import output
-from apiserver.negotiation import Format, Target
-from apiserver.settings import Settings
-from registry import errors
-from registry.features.gates import NEWEST, Version
-from registry.rest import timestamp
-from registry.schema import builtin
-from storage.clock import Clock
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.endpoints import version
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.negotiation import Format, Target
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.gates import NEWEST, Version
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.storage.clock import Clock
 
 _COMPONENT = "apiserver"
 _GROUP = "config.k8s.io"

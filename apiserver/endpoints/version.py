@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.context import Handler, RequestContext
-from apiserver.version import KUBERNETES_VERSION
-from registry import errors
-from registry.features.gates import NEWEST, Version
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.gates import NEWEST, Version
+from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
 PATHS = frozenset({"/version", "/version/"})
 

@@ -11,15 +11,15 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.auditing.auditor import Auditor
-from apiserver.connections import Connection
-from apiserver.context import Handler, RequestContext
-from registry import errors
-from registry.access.users import UserInfo
-from registry.audit.levels import Stage
-from registry.audit.trail import Trail
-from registry.quoting import quote
+from aio_apiserver.apiserver.auditing.auditor import Auditor
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.levels import Stage
+from aio_apiserver.registry.generic.audit.trail import Trail
 
 _NOBODY = UserInfo(name="")
 _CLOSED_EARLY = {"status": "Success", "message": "Connection closed early", "code": 200}

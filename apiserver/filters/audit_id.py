@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 from multidict import istr
 
-from apiserver.context import Handler, RequestContext
-from apiserver.warning_headers import Warnings
-from storage.clock import Clock
+from aio_apiserver.apiserver.wire.client_warnings import Warnings
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.storage.clock import Clock
 
 HEADER = istr("Audit-ID")
 _random = random.Random()  # noqa: S311 - ids tell requests apart, they are no secrets

@@ -13,17 +13,17 @@ from ipaddress import ip_address
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from apiserver import websockets
-from apiserver.access import Access
-from apiserver.client_certificates import ClientCertificate, Untrusted
-from apiserver.connections import Connection
-from apiserver.context import Handler, RequestContext
-from apiserver.metrics.access import AccessMetrics
-from apiserver.webhook_words import HIDDEN
-from registry import errors
-from registry.access.authentication import Authenticated, BadToken, Tokens
-from registry.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
-from storage.clock import Clock
+from aio_apiserver.apiserver.access.assembly import Access
+from aio_apiserver.apiserver.metrics.access import AccessMetrics
+from aio_apiserver.apiserver.outgoing.webhook_words import HIDDEN
+from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, Untrusted
+from aio_apiserver.apiserver.wire import websockets
+from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken, Tokens
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

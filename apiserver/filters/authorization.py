@@ -8,15 +8,15 @@ import logging
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from apiserver.request_info import RequestInfo
-from apiserver.urls import Query
-from registry.access import refusals
-from registry.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
-from registry.access.users import UserInfo
-from registry.audit.trail import Trail
-from registry.quoting import quote
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access import refusals
+from aio_apiserver.registry.generic.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.trail import Trail
 
 logger = logging.getLogger(__name__)
 

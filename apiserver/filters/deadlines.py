@@ -12,12 +12,13 @@ from collections.abc import Callable
 from aiohttp import web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from apiserver.urls import Query
-from registry import durations, errors
-from storage.clock import Clock
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 OnExpired = Callable[[RequestContext], None]
 

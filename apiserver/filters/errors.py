@@ -9,12 +9,12 @@ import logging
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from registry import errors
-from registry.generic.interpret import Operation, status_error
-from registry.names import GroupResource
-from storage.errors import Unavailable
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.storage.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 

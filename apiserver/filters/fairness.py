@@ -10,14 +10,14 @@ from collections.abc import Callable
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from registry.fairness.fairness import Fairness
-from registry.fairness.lanes import Lane
-from registry.fairness.occupancy import InFlight
-from registry.fairness.tickets import ONE_SEAT, Ticket, Work
-from registry.fairness.watches import Watched
-from storage.clock import Clock
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.registry.plugins.flowcontrol.watches import Watched
+from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]
 

@@ -4,9 +4,9 @@ import logging
 
 from aiohttp import hdrs, web
 
-from apiserver.context import Handler, RequestContext
-from registry.quoting import quote
-from storage.clock import Clock
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -12,15 +12,15 @@ from urllib.parse import unquote
 from aiohttp import web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from apiserver.filters.authorization import attributes_of
-from apiserver.metrics.access import AccessMetrics
-from registry import errors
-from registry.access.impersonation import Impersonator
-from registry.access.users import UserInfo
-from registry.quoting import quote
-from storage.clock import Clock
+from aio_apiserver.apiserver.filters.authorization import attributes_of
+from aio_apiserver.apiserver.metrics.access import AccessMetrics
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.impersonation import Impersonator
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.storage.clock import Clock
 
 _PREFIX = b"impersonate-"
 _USER = "Impersonate-User"

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from apiserver.context import Handler, RequestContext
-from apiserver.filters.fairness import too_many
-from registry.access.users import MASTERS
-from registry.fairness.occupancy import InFlight
-from storage.clock import Clock
+from aio_apiserver.apiserver.filters.fairness import too_many
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.generic.access.users import MASTERS
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]
 

@@ -6,11 +6,11 @@ Innermost: what was refused on the way here is recorded by those who refused it.
 from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 
-from apiserver.answers import Answer
-from apiserver.context import Handler, RequestContext
-from apiserver.metrics.requests import Recorder, RequestMetrics
-from registry.errors import StatusError
-from storage.clock import Clock
+from aio_apiserver.apiserver.metrics.requests import Recorder, RequestMetrics
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.storage.clock import Clock
 
 _UNANSWERED = 0
 """Of a request that was ended before it had an answer: its client is gone, or its time was up."""

@@ -9,10 +9,10 @@ from functools import lru_cache
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from apiserver import request_info, responses, urls
-from apiserver.context import Handler, RequestContext
-from registry.errors import BadRequest
-from registry.quoting import quote
+from aio_apiserver.apiserver.wire import request_info, responses, urls
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang.quoting import quote
 
 _MOST_KEPT = 1024
 _LONGEST_KEPT = 256

@@ -5,8 +5,8 @@ Must hold: while the server drains, every answer closes its connection.
 
 from aiohttp import web
 
-from apiserver.context import Handler, RequestContext
-from apiserver.draining import Draining
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 
 
 def with_sending(handler: Handler, draining: Draining) -> Handler:

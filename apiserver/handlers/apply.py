@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from apiserver.handlers.patch_types import Patch
-from apiserver.handlers.served import Served
-from apiserver.serializers import yaml
-from registry.empties import Empty
-from registry.errors import BadRequest
-from registry.patch import documents
-from registry.patch.apply import elsewhere
-from registry.rest import Updater
-from registry.schema import DecodeError, depth, yaml_keys
-from storage import aside
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers.patch_types import Patch
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.serializers import yaml
+from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.generic.rest import Updater
+from aio_apiserver.registry.machinery.patch import documents
+from aio_apiserver.registry.machinery.patch.apply import elsewhere
+from aio_apiserver.registry.machinery.schema import DecodeError, depth, yaml_keys
+from aio_apiserver.storage import aside
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding YAML: "
 _THREAD_FROM_BYTES = 16 * 1024

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.backends import Backends
-from apiserver.context import RequestContext
-from apiserver.handlers import container_logs, output, reverse_proxy, tunnels
-from apiserver.handlers.rest_request import rest_request
-from apiserver.handlers.served import Served
-from registry import errors
-from registry.locations import Call, Location, Passage
-from registry.rest import Connecter
+from aio_apiserver.apiserver.handlers import container_logs, output, reverse_proxy, tunnels
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.generic.rest import Connecter
 
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
 

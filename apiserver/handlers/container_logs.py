@@ -3,15 +3,15 @@
 from aiohttp import web
 from multidict import CIMultiDict
 
-from apiserver import responses
-from apiserver.backends import Backends, Unreachable
-from apiserver.context import RequestContext
-from apiserver.handlers import forwarding, relaying
-from registry import errors
-from registry.errors import StatusError
-from registry.locations import Location
-from registry.names import GroupResource
-from registry.quoting import quote
+from aio_apiserver.apiserver.handlers import forwarding, relaying
+from aio_apiserver.apiserver.outgoing.backends import Backends, Unreachable
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Location
+from aio_apiserver.registry.base.names import GroupResource
 
 _RESOURCE = GroupResource("", "pods/log")
 _TEXT = "text/plain"

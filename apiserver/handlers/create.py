@@ -2,14 +2,14 @@
 
 from aiohttp import web
 
-from apiserver import bodies, parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import decoding, output, recorded
-from apiserver.handlers.rest_request import write_request
-from apiserver.handlers.served import Served
-from registry import owner_references
-from registry.options import check_create
-from registry.rest import Creater
+from aio_apiserver.apiserver.handlers import decoding, output, recorded
+from aio_apiserver.apiserver.handlers.rest_request import write_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import bodies, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import owner_references
+from aio_apiserver.registry.generic.options import check_create
+from aio_apiserver.registry.generic.rest import Creater
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:

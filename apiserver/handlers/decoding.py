@@ -9,18 +9,18 @@ from typing import Any
 
 from aiohttp import web
 
-from apiserver.context import RequestContext
-from apiserver.handlers import contents
-from apiserver.handlers.other_versions import are_one_kind, is_old
-from apiserver.handlers.served import Served
-from registry import errors
-from registry.names import GroupKind, GroupVersionKind
-from registry.quoting import quote
-from registry.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
-from registry.schemes import scheme_of
-from registry.validation import field
-from registry.validation.errors import invalid_of
-from storage.aside import aside
+from aio_apiserver.apiserver.handlers.other_versions import are_one_kind, is_old
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import contents
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.schemes import scheme_of
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
+from aio_apiserver.storage.aside import aside
 
 _SUMMARY_BYTES = 30
 _NOT_REGISTERED = (

@@ -7,15 +7,15 @@ from typing import Any
 
 from aiohttp import web
 
-from apiserver import bodies, parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import contents, recorded
-from apiserver.handlers.served import Served
-from registry import errors
-from registry.names import GroupVersionKind
-from registry.options import META_GROUP, DeleteOptions, delete_options_of
-from registry.quoting import quote
-from registry.schema import DecodeError
+from aio_apiserver.apiserver.handlers import recorded
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import bodies, contents, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions, delete_options_of
+from aio_apiserver.registry.machinery.schema import DecodeError
 
 _OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _SCHEME = "pkg/apis/meta/internalversion/scheme/register.go:27"

@@ -26,9 +26,9 @@ from aiohttp import hdrs, web
 from msgspec import Struct
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from apiserver import websockets
-from apiserver.settings import Settings
-from registry.locations import Location
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire import websockets
+from aio_apiserver.registry.base.locations import Location
 
 _SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 _FORWARDED_FOR = "X-Forwarded-For"

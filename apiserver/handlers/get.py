@@ -2,13 +2,13 @@
 
 from aiohttp import web
 
-from apiserver import parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import output
-from apiserver.handlers.rest_request import rest_request
-from apiserver.handlers.served import Served
-from registry.errors import BadRequest
-from registry.rest import Getter
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.generic.rest import Getter
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:

@@ -2,12 +2,12 @@
 
 from aiohttp import web
 
-from apiserver import negotiation, parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import output
-from apiserver.handlers.rest_request import rest_request
-from apiserver.handlers.served import Served
-from registry.rest import Lister
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import negotiation, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.generic.rest import Lister
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:

@@ -5,7 +5,7 @@ Pure. OLD has the versions that kube-apiserver still reads and no longer serves,
 
 from collections.abc import Mapping
 
-from registry.names import GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 
 _APPS = "Deployment StatefulSet ControllerRevision"
 _RBAC = "Role RoleBinding ClusterRole ClusterRoleBinding"

@@ -13,19 +13,19 @@ from typing import Any
 import orjson
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.answers import Answer, can_answer
-from apiserver.context import RequestContext
-from apiserver.handlers import recorded, transforms
-from apiserver.handlers.served import Served
-from apiserver.handlers.turns import in_turns
-from apiserver.negotiation import Format
-from apiserver.pieces import JSONList
-from apiserver.serializers import protobuf, yaml
-from registry import errors
-from registry.schema import Catalog
-from storage.interface import ListResult
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers import recorded, transforms
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers.turns import in_turns
+from aio_apiserver.apiserver.serializers import protobuf, yaml
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.long_bodies import JSONList
+from aio_apiserver.apiserver.wire.negotiation import Format
+from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.storage.interface import ListResult
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _GZIP_FROM_BYTES = 128 * 1024
 _GZIP_LEVEL = 1

@@ -9,19 +9,21 @@ from collections.abc import Awaitable, Callable
 from aiohttp import hdrs, web
 from msgspec import Struct
 
-from apiserver import bodies, parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import output, recorded
-from apiserver.handlers.apply import AppliedConfiguration
-from apiserver.handlers.patch_types import Patch, Transform, patch_type
-from apiserver.handlers.rest_request import write_request
-from apiserver.handlers.served import Served
-from registry import errors, json_characters, preparation
-from registry.errors import BadRequest
-from registry.options import PatchOptions, UpdateOptions, check_patch
-from registry.rest import Request, UpdatedObject, Updater
-from storage.aside import aside
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers import output, recorded
+from aio_apiserver.apiserver.handlers.apply import AppliedConfiguration
+from aio_apiserver.apiserver.handlers.patch_types import Patch, Transform, patch_type
+from aio_apiserver.apiserver.handlers.rest_request import write_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import bodies, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang import json_characters
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.options import PatchOptions, UpdateOptions, check_patch
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject, Updater
+from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:

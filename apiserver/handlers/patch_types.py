@@ -12,16 +12,17 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver.handlers import patched_objects
-from apiserver.handlers.patched_objects import Report
-from apiserver.handlers.served import Served
-from registry import errors, json_errors
-from registry.errors import BadRequest
-from registry.kind import Kind
-from registry.patch import documents, json_patch, merge, strategic, texts
-from registry.schema import Decoded, DecodeError, depth, strict
-from registry.schema.errors import TOO_DEEP
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers import patched_objects
+from aio_apiserver.apiserver.handlers.patched_objects import Report
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.machinery.patch import documents, json_patch, merge, strategic, texts
+from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, depth, strict
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding patch: "
 _NO_PATCH = "Invalid JSON Patch"

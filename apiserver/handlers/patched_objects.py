@@ -10,17 +10,18 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver.handlers import contents, decoding
-from apiserver.handlers.served import Served
-from registry import gotext
-from registry.errors import Invalid, StatusError
-from registry.names import GroupKind, GroupVersionKind
-from registry.quoting import quote
-from registry.schema import Decoded, DecodeError, UnknownKind, depth
-from registry.schema.leaves import json_type
-from registry.validation import field
-from registry.validation.errors import invalid_of
-from storage.stored_object import Object
+from aio_apiserver.apiserver.handlers import decoding
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import contents
+from aio_apiserver.registry.base.errors import Invalid, StatusError
+from aio_apiserver.registry.base.golang import text as gotext
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind, depth
+from aio_apiserver.registry.machinery.schema.leaves import json_type
+from aio_apiserver.storage.stored_object import Object
 
 _NO_TYPE = "couldn't get version/kind; json parse error: "
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}

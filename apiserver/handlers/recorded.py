@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from apiserver.context import RequestContext
-from apiserver.handlers.served import Served
-from apiserver.serializers import yaml
-from registry import objects
-from storage.stored_object import Object
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.serializers import yaml
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import objects
+from aio_apiserver.storage.stored_object import Object
 
 _DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
 """What options turn out to be when they have been read, whatever they were called before."""

@@ -2,7 +2,7 @@
 
 from aiohttp import ClientPayloadError, ClientResponse, web
 
-from apiserver.context import RequestContext
+from aio_apiserver.apiserver.wire.context import RequestContext
 
 
 async def relay(

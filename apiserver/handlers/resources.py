@@ -10,17 +10,17 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from apiserver import negotiation, responses
-from apiserver.backends import Backends
-from apiserver.context import RequestContext
-from apiserver.draining import Draining
-from apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
-from apiserver.handlers.patch_types import patch_type
-from apiserver.handlers.served import Served, ServedPaths
-from apiserver.metrics.requests import RequestMetrics
-from apiserver.request_info import RequestInfo
-from registry import errors
-from registry.kind import Kind
+from aio_apiserver.apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
+from aio_apiserver.apiserver.handlers.patch_types import patch_type
+from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
+from aio_apiserver.apiserver.metrics.requests import RequestMetrics
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.kind import Kind
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
 

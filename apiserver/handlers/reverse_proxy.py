@@ -9,13 +9,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 from aiohttp import hdrs, web
 
-from apiserver import responses, urls
-from apiserver.backends import Servers, Unreachable
-from apiserver.context import RequestContext
-from apiserver.handlers import forwarding, relaying, tunnels
-from apiserver.handlers.forwarding import Relay
-from registry.errors import ServiceUnavailable
-from registry.locations import Location
+from aio_apiserver.apiserver.handlers import forwarding, relaying, tunnels
+from aio_apiserver.apiserver.handlers.forwarding import Relay
+from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
+from aio_apiserver.apiserver.wire import responses, urls
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base.errors import ServiceUnavailable
+from aio_apiserver.registry.base.locations import Location
 
 _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _CHUNK = 64 * 1024

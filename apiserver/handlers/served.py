@@ -10,22 +10,22 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from apiserver import negotiation
-from apiserver.handlers import verbs
-from apiserver.serializers import protobuf
-from registry.customresources import versions
-from registry.customresources.definition import Definition
-from registry.customresources.offers import Offer
-from registry.kind import Kind
-from registry.names import GroupKind, GroupResource
-from registry.printing.columns import Columns
-from registry.printing.printers import columns_of
-from registry.rest import RESTStorage
-from registry.schema import Catalog, ObjectType
-from registry.schema.custom_type import CustomType
-from registry.view import View
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.apiserver.handlers import verbs
+from aio_apiserver.apiserver.serializers import protobuf
+from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.base.names import GroupKind, GroupResource
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import RESTStorage
+from aio_apiserver.registry.generic.view import View
+from aio_apiserver.registry.groups.apiextensions import versions
+from aio_apiserver.registry.groups.apiextensions.definition import Definition
+from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.registry.machinery.printing.printers import columns_of
+from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 _WITH_TABLES = frozenset({"", "status", "scale"})
 

@@ -7,16 +7,16 @@ written, after the work is done; a long list does not hold up the event loop.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from apiserver import negotiation, parameters
-from apiserver.handlers.served import Served
-from apiserver.handlers.turns import in_turns
-from apiserver.negotiation import Format
-from apiserver.urls import Query
-from registry import errors
-from registry.names import GroupVersionKind
-from registry.printing import tables
-from registry.validation import field
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers.turns import in_turns
+from aio_apiserver.apiserver.wire import negotiation, parameters
+from aio_apiserver.apiserver.wire.negotiation import Format
+from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.machinery.printing import tables
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})

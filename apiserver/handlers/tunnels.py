@@ -10,14 +10,14 @@ from typing import Any, cast
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from apiserver.backends import Servers, Unreachable
-from apiserver.context import RequestContext
-from apiserver.handlers import forwarding
-from apiserver.handlers.forwarding import Forwarding, Relay
-from registry import errors
-from registry.errors import StatusError
-from registry.locations import Location, Passage
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.apiserver.handlers.forwarding import Forwarding, Relay
+from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.locations import Location, Passage
+from aio_apiserver.storage.tasks import Tasks
 
 _CHUNK = 64 * 1024
 _MOST_OF_HEAD = 64 * 1024

@@ -3,17 +3,17 @@
 from aiohttp import web
 from msgspec import Struct
 
-from apiserver import bodies, parameters
-from apiserver.context import RequestContext
-from apiserver.handlers import decoding, output, recorded
-from apiserver.handlers.rest_request import write_request
-from apiserver.handlers.served import Served
-from registry import objects, owner_references
-from registry.errors import BadRequest
-from registry.options import check_update
-from registry.rest import UpdatedObject, Updater
-from storage.interface import Preconditions
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.apiserver.handlers import decoding, output, recorded
+from aio_apiserver.apiserver.handlers.rest_request import write_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.wire import bodies, parameters
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import objects, owner_references
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.generic.options import check_update
+from aio_apiserver.registry.generic.rest import UpdatedObject, Updater
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:

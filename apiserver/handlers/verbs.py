@@ -6,7 +6,7 @@ The one place that knows which methods a verb needs. Pure: what it says of a sto
 from collections.abc import Mapping
 from typing import Any
 
-from registry.rest import RESTStorage
+from aio_apiserver.registry.generic.rest import RESTStorage
 
 _METHODS: Mapping[str, tuple[str, ...]] = {
     "create": ("create",),

@@ -5,18 +5,18 @@ import random
 from aiohttp import HttpVersion11, web
 from msgspec.structs import replace
 
-from apiserver import negotiation, parameters, streams, websockets
-from apiserver.context import RequestContext
-from apiserver.draining import Draining
-from apiserver.handlers import output, transforms
-from apiserver.handlers.rest_request import rest_request
-from apiserver.handlers.served import Served
-from apiserver.handlers.watch_frames import frames_of
-from apiserver.metrics.requests import RequestMetrics
-from apiserver.wires import wire_of
-from registry import errors
-from registry.rest import Request, RESTStorage, Watching
-from storage.interface import ListOptions, WatchOptions
+from aio_apiserver.apiserver.handlers import output, transforms
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers.watch_frames import frames_of
+from aio_apiserver.apiserver.metrics.requests import RequestMetrics
+from aio_apiserver.apiserver.wire import negotiation, parameters, watch_streams, websockets
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.apiserver.wire.watch_framing import wire_of
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
+from aio_apiserver.storage.interface import ListOptions, WatchOptions
 
 
 async def handle(
@@ -38,7 +38,7 @@ async def handle(
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     frames = _frames(request, context, served, chosen)
-    stream = streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
+    stream = watch_streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
     sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
         watch = await served.storage.watch(resource_request, options, sink, name="")
@@ -71,7 +71,7 @@ async def _settled(served: Served[Watching], request: Request, selected: paramet
 
 def _frames(
     request: web.BaseRequest, context: RequestContext, served: Served[Watching], chosen: negotiation.Format
-) -> streams.Frames:
+) -> watch_streams.Frames:
     """How events are written. Raises NotAcceptable for what can be written, but not as a stream."""
     transform = transforms.of(chosen, context.query)
     if chosen.media_type == negotiation.YAML:

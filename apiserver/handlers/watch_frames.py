@@ -11,17 +11,17 @@ from typing import Any
 
 import orjson
 
-from apiserver import negotiation
-from apiserver.handlers import transforms, watch_messages
-from apiserver.handlers.served import Served
-from apiserver.handlers.transforms import Transform
-from apiserver.streams import Frames
-from apiserver.wires import Wire
-from registry.errors import StatusError
-from registry.printing import tables
-from registry.view import typed
-from storage.interface import Encoder, WatchEvent, WatchEventType
-from storage.stored_object import Object
+from aio_apiserver.apiserver.handlers import transforms, watch_messages
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers.transforms import Transform
+from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.apiserver.wire.watch_framing import Wire
+from aio_apiserver.apiserver.wire.watch_streams import Frames
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.registry.machinery.printing import tables
+from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
+from aio_apiserver.storage.stored_object import Object
 
 _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 

@@ -6,13 +6,13 @@ are, and the rest counts together.
 
 from collections.abc import Iterable
 
-from apiserver.metrics.tokens import TokenMetrics
-from registry.access.authentication import Authenticated
-from registry.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
-from registry.access.users import UserInfo
-from storage import measures
-from storage.clock import Clock
-from storage.measures import AnyFamily, Family, Histogram
+from aio_apiserver.apiserver.metrics.tokens import TokenMetrics
+from aio_apiserver.registry.generic.access.authentication import Authenticated
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import AnyFamily, Family, Histogram
 
 _BOUNDS = tuple(0.001 * 2**power for power in range(15))
 _HOUR, _DAY = 3600, 86400

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from registry.apiregistration.registrations import Registrations
-from storage import measures
-from storage.measures import AnyFamily
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily
 
 
 def families(registrations: Registrations) -> Iterable[AnyFamily]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from registry.audit.levels import Level
-from storage import measures
-from storage.measures import AnyFamily
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily
 
 
 class AuditMetrics:

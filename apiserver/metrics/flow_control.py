@@ -6,12 +6,12 @@ Must hold: asking changes nothing of who is served; without fairness only the re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from registry.fairness.fairness import Fairness
-from registry.fairness.level import Level
-from registry.fairness.occupancy import InFlight, Occupancy
-from storage import measures
-from storage.clock import Clock
-from storage.measures import AnyFamily, Family, Histogram, Stability
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight, Occupancy
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import AnyFamily, Family, Histogram, Stability
 
 _PREFIX = "apiserver_flowcontrol_"
 _LEVEL = ("priority_level",)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from storage import measures
-from storage.measures import AnyFamily, Stability
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Stability
 
 
 class HealthMetrics:

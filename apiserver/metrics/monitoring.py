@@ -1,14 +1,14 @@
 """Monitoring: all that one server records, and where it can be seen together."""
 
-from apiserver.metrics.access import AccessMetrics
-from apiserver.metrics.audit import AuditMetrics
-from apiserver.metrics.health import HealthMetrics
-from apiserver.metrics.outgoing import OutgoingMetrics
-from registry.admission.chain import AdmissionMetrics
-from registry.core.allocation.metrics import AllocationMetrics
-from storage import measures
-from storage.measured_origin import Latencies
-from storage.measures import Measures
+from aio_apiserver.apiserver.metrics.access import AccessMetrics
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.metrics.health import HealthMetrics
+from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.factory.measured_origin import Latencies
+from aio_apiserver.storage.measures import Measures
 
 
 class Monitoring:

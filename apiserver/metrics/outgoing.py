@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from storage import measures
-from storage.measures import AnyFamily
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily
 
 _SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 _BYTES = (64, 256, 512, *(4.0**power for power in range(5, 13)))

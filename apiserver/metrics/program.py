@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from apiserver.endpoints import version
-from registry.features.gates import Gates, Version
-from storage import measures
-from storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.endpoints import version
+from aio_apiserver.registry.base.gates import Gates, Version
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Stability
 
 _BUILD = {
     "build_date": "buildDate",

@@ -9,9 +9,9 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from storage import measures
-from storage.clock import Clock
-from storage.measures import AnyFamily, Counter, Family, Gauge, Stability
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import AnyFamily, Counter, Family, Gauge, Stability
 
 _SERVER = "apiserver_id_hash"
 

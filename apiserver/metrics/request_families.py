@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from storage import measures
-from storage.measures import AnyFamily, Stability
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Stability
 
 _PLACE = ("group", "version", "resource", "subresource", "scope", "component")
 _SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)

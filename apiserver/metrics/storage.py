@@ -7,8 +7,8 @@ nothing until then.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from storage import measures
-from storage.measures import AnyFamily, Stability
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Stability
 
 _GROUP_RESOURCE = ("group", "resource")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from registry.access import legacy_tokens, service_account_tokens
-from storage import measures
-from storage.measures import Counter, Family
+from aio_apiserver.registry.plugins.authentication import legacy_tokens, service_account_tokens
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import Counter, Family
 
 
 class TokenMetrics:

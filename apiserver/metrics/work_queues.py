@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from apiserver.controllers import queue_measures
-from apiserver.controllers.work_queue import WorkQueue
-from storage import measures
-from storage.measures import AnyFamily, Stability
+from aio_apiserver.controllers import queue_measures
+from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Stability
 
 _NAME = ("name",)
 _BETA = Stability.BETA

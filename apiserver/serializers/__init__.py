@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from registry.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred
 
 if TYPE_CHECKING:
-    from apiserver.serializers import protobuf, yaml
+    from aio_apiserver.apiserver.serializers import protobuf, yaml
 else:
-    protobuf = Deferred("apiserver.serializers.protobuf")
-    yaml = Deferred("apiserver.serializers.yaml")
+    protobuf = Deferred("aio_apiserver.apiserver.serializers.protobuf")
+    yaml = Deferred("aio_apiserver.apiserver.serializers.yaml")
 
 __all__ = ["protobuf", "yaml"]

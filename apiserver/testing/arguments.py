@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from apiserver.settings import Settings
+from aio_apiserver.apiserver.config.settings import Settings
 
 _DEFAULTS: Mapping[str, Any] = {
     "storage_backend": "memory",

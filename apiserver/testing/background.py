@@ -11,12 +11,12 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 
-from apiserver import loops, server
-from apiserver.server import Server
-from apiserver.settings import Settings
-from apiserver.testing import collection
-from apiserver.testing.clock import MovableClock
-from storage.kv.snapshot import Snapshot
+from aio_apiserver.apiserver import loops, server
+from aio_apiserver.apiserver.bench import collection
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.storage.kv.snapshot import Snapshot
 
 T = TypeVar("T")
 

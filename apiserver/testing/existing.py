@@ -27,7 +27,7 @@ class Existing(Struct, frozen=True):
     @property
     def clients(self) -> Any:
         """Ready clients of the libraries that are installed."""
-        from apiserver.testing.clients import Clients
+        from aio_apiserver.apiserver.testing.clients import Clients
 
         return Clients(self.kubeconfig)
 

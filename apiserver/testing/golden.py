@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
-from apiserver.testing.seen import Seen
+from aio_apiserver.apiserver.bench.seen import Seen
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 """What a recording is of, if nothing else is said: how often a client reads depends on how fast things go."""

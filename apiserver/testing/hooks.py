@@ -16,10 +16,10 @@ import orjson
 from aiohttp import web
 from msgspec import Struct
 
-from apiserver.certificates import Pki
-from apiserver.listeners import Listener
-from apiserver.testing.client import Client
-from apiserver.testing.reviews import Object
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.reviews import Object
+from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.apiserver.wire.listeners import Listener
 
 T = TypeVar("T")
 Call = Callable[..., Any]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import yaml
 
-from apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import Client, Refused
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SUFFIXES = (".yaml", ".yml", ".json")

@@ -7,7 +7,7 @@ longer than everything else in the start of a server. Must hold: two threads tha
 import threading
 from pathlib import Path
 
-from apiserver import files
+from aio_apiserver.apiserver.tls import files
 
 _lock = threading.Lock()
 _remembered: dict[str, bytes] = {}

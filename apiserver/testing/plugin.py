@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from apiserver.testing.existing import Existing
-    from apiserver.testing.seen import Seen
-    from apiserver.testing.server import Server
+    from aio_apiserver.apiserver.bench.seen import Seen
+    from aio_apiserver.apiserver.testing.existing import Existing
+    from aio_apiserver.apiserver.testing.server import Server
 
 _GROUP = "apiserver"
 _MANIFESTS = "Manifests that the server holds from the start of each test: files or folders."
@@ -64,11 +64,11 @@ def apiserver_session(pytestconfig: pytest.Config, apiserver_settings: dict[str,
     """The server of the session: what one test leaves, the next one finds."""
     existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
     if existing:
-        from apiserver.testing.existing import Existing
+        from aio_apiserver.apiserver.testing.existing import Existing
 
         yield Existing(Path(existing))
         return
-    from apiserver.testing.server import Server
+    from aio_apiserver.apiserver.testing.server import Server
 
     with Server(**apiserver_settings) as server:
         yield server
@@ -79,7 +79,7 @@ def apiserver(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | Existing"
 ) -> "Server | Existing":
     """The server of the session as it was at the start, which KUBECONFIG names for the time of the test."""
-    from apiserver.testing.existing import Existing
+    from aio_apiserver.apiserver.testing.existing import Existing
 
     if not isinstance(apiserver_session, Existing):
         apiserver_session.reset()
@@ -99,7 +99,7 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
 
     Call it with a name if a test has several, and with requests if they are not all that have written something.
     """
-    from apiserver.testing import golden
+    from aio_apiserver.apiserver.testing import golden
 
     def compare(
         name: str = "", *, requests: "Iterable[Seen] | None" = None, replace: Mapping[str, str] | None = None
@@ -114,7 +114,7 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Show requests as lines, where a test compares them."""
-    found = sys.modules.get("apiserver.testing.found")
+    found = sys.modules.get("aio_apiserver.apiserver.bench.found")
     told: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
     return told
 
@@ -136,8 +136,8 @@ def _settings(flags: list[str]) -> dict[str, Any]:
     """Settings from flags, as the command line reads them."""
     if not flags:
         return {}
-    from apiserver import command_line
-    from apiserver.flags import UsageError, parse
+    from aio_apiserver.apiserver.config import command_line
+    from aio_apiserver.apiserver.config.flag_grammar import UsageError, parse
 
     try:
         parsed = parse([f"--{flag}" for flag in flags], command_line.flags(), {})

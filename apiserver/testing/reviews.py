@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from apiserver.testing import json_diff
+from aio_apiserver.apiserver.testing import json_diff
 
 Object = dict[str, Any]
 ADMISSION = "admission.k8s.io/v1"

@@ -20,25 +20,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from apiserver.server import Server as Running
-from apiserver.testing import arguments, pki, users
-from apiserver.testing import manifests as loading
-from apiserver.testing.background import Background
-from apiserver.testing.bench import Bench
-from apiserver.testing.client import Client
-from apiserver.testing.clients import Clients
-from apiserver.testing.clock import MovableClock
-from apiserver.testing.faults import Active
-from apiserver.testing.folders import Folder
-from apiserver.testing.hooks import Host
-from apiserver.testing.manifests import Manifest, Source
-from apiserver.testing.requests import Requests
-from apiserver.testing.rules import Fault, Rule
-from apiserver.testing.server_clock import Moment, ServerClock, epoch_of
-from apiserver.testing.users import User
-from apiserver.testing.waiting import Waiting
-from apiserver.testing.webhooks import Webhooks
-from storage.kv.snapshot import Snapshot
+from aio_apiserver.apiserver.bench.bench import Bench
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.bench.faults import Active
+from aio_apiserver.apiserver.bench.requests import Requests
+from aio_apiserver.apiserver.bench.rules import Fault, Rule
+from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
+from aio_apiserver.apiserver.server import Server as Running
+from aio_apiserver.apiserver.testing import arguments, pki, users
+from aio_apiserver.apiserver.testing import manifests as loading
+from aio_apiserver.apiserver.testing.background import Background
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.clients import Clients
+from aio_apiserver.apiserver.testing.folders import Folder
+from aio_apiserver.apiserver.testing.hooks import Host
+from aio_apiserver.apiserver.testing.manifests import Manifest, Source
+from aio_apiserver.apiserver.testing.users import User
+from aio_apiserver.apiserver.testing.waiting import Waiting
+from aio_apiserver.apiserver.testing.webhooks import Webhooks
+from aio_apiserver.storage.kv.snapshot import Snapshot
 
 T = TypeVar("T")
 

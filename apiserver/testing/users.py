@@ -13,12 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from apiserver import certificates, kubeconfig
-from apiserver.certificates import KeyPair
-from apiserver.server import Server as Running
-from apiserver.testing.client import Client
-from apiserver.testing.clients import Clients
-from registry.access.users import service_account_groups, split_service_account
+from aio_apiserver.apiserver.server import Server as Running
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.clients import Clients
+from aio_apiserver.apiserver.tls import certificates, kubeconfig
+from aio_apiserver.apiserver.tls.certificates import KeyPair
+from aio_apiserver.registry.generic.access.users import service_account_groups, split_service_account
 
 
 class User(msgspec.Struct, frozen=True):

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
-from apiserver.testing.bench import Bench
-from storage.stored_object import Object
+from aio_apiserver.apiserver.bench.bench import Bench
+from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

@@ -17,10 +17,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from apiserver.testing import hooks, reviews
-from apiserver.testing.client import Client, Refused
-from apiserver.testing.hooks import Answer, Call, Hook, Host, Place, Registration
-from apiserver.testing.reviews import Denied, Object, Review
+from aio_apiserver.apiserver.testing import hooks, reviews
+from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.hooks import Answer, Call, Hook, Host, Place, Registration
+from aio_apiserver.apiserver.testing.reviews import Denied, Object, Review
 
 _ROOT = "/apis/admissionregistration.k8s.io/v1"
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -8,8 +8,7 @@ from typing import Any
 import kopf
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Refused
+from aio_apiserver.testing import Refused, Server
 from examples.conftest import GREETINGS, Greet
 from examples.kopf_operator import operator
 

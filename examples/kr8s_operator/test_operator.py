@@ -5,7 +5,7 @@ import asyncio
 import kr8s
 import pytest
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 from examples.conftest import GREETINGS, Greet
 from examples.kr8s_operator.operator import Operator, running
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from kubernetes import client
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 from examples.conftest import GREETINGS, Greet
 from examples.official_client.controller import Controller, name_of
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 import pytest
 from kubernetes import client
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 from examples.operator_bugs import handlers
 
 Handler = Callable[[client.CoreV1Api, str], None]

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from registry import errors, preparation
-from registry.admission.interface import Operation
-from registry.generic import deletion
-from registry.options import DeleteOptions
-from registry.rest import Deleted, Request
-from storage.interface import Preconditions, Update
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic import deletion, preparation
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request
+from aio_apiserver.storage.interface import Preconditions, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 if TYPE_CHECKING:
-    from registry.generic.store import Store
+    from aio_apiserver.registry.generic.store import Store
 
 _COLLECTION = "deletecollection"
 

@@ -7,10 +7,10 @@ when it is done with the dependents. Must hold: at most one of the two is set; o
 from collections.abc import Sequence
 from typing import Any
 
-from registry.options import DeleteOptions
-from registry.rest import timestamp
-from registry.strategy import GarbageCollection
-from registry.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import GarbageCollection
 
 
 def finalizers_for(metadata: dict[str, Any], options: DeleteOptions, policy: GarbageCollection) -> list[str]:

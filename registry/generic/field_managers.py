@@ -6,22 +6,22 @@ Must hold: there is one for each path; nothing of a type is compiled before its 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from registry import rest
-from registry.kind import Kind
-from registry.names import GroupVersionKind
-from registry.patch.apply import elements
-from registry.patch.apply.elements import Path
-from registry.patch.apply.forms import CustomForm, Form, Forms
-from registry.patch.apply.manager import Ask, FieldManager
-from registry.patch.apply.resets import resets
-from registry.patch.apply.scale import Paths
-from registry.patch.apply.shapes import Shapes
-from registry.remembering import remember_short
-from registry.schema import Catalog, ObjectType
-from registry.schema.custom_type import CustomType
-from registry.view import View
-from storage.clock import Clock
-from storage.stored_object import Object
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.generic import rest
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.view import View
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.patch.apply import elements
+from aio_apiserver.registry.machinery.patch.apply.elements import Path
+from aio_apiserver.registry.machinery.patch.apply.forms import CustomForm, Form, Forms
+from aio_apiserver.registry.machinery.patch.apply.manager import Ask, FieldManager
+from aio_apiserver.registry.machinery.patch.apply.resets import resets
+from aio_apiserver.registry.machinery.patch.apply.scale import Paths
+from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
+from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
 
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 

@@ -10,10 +10,10 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from storage.clock import Clock
-from storage.errors import Expired, StorageError
-from storage.interface import Watch, WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Expired, StorageError
+from aio_apiserver.storage.interface import Watch, WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

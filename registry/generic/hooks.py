@@ -9,10 +9,10 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from registry import errors
-from registry.rest import Request
-from registry.validation.field import FieldError
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")
 

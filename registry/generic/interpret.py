@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from registry import errors
-from registry.names import GroupResource
-from storage import errors as storage_errors
-from storage import key_prefixes
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.storage import errors as storage_errors
+from aio_apiserver.storage.factory import key_prefixes
 
 T = TypeVar("T")
 

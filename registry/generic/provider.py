@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from registry.admission.forms import forms_of
-from registry.generic.field_managers import field_managers
-from registry.generic.hooks import Hooks
-from registry.generic.scale import ScaleREST
-from registry.generic.status import SubresourceREST
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.rest import Environment, RESTStorage
-from registry.schema import Catalog
-from storage.dry_run import DryRunnableStorage
-from storage.interface import Resource
-from storage.stored_object import Object
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.forms import forms_of
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.scale import ScaleREST
+from aio_apiserver.registry.generic.status import SubresourceREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.interface import Resource
+from aio_apiserver.storage.stored_object import Object
 
 Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, RESTStorage]]]
 """More resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""

@@ -5,15 +5,16 @@ Must hold: a question passes admission as every write does, and nothing of it is
 
 from collections.abc import Awaitable, Callable
 
-from registry import errors, preparation
-from registry.admission.interface import Attributes, Operation
-from registry.generic.field_managers import field_managers
-from registry.kind import Kind
-from registry.names import GroupVersionKind
-from registry.options import CreateOptions
-from registry.rest import Environment, Request
-from registry.view import typed
-from storage.stored_object import Object
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Environment, Request
+from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]
 """Refuses a question that makes no sense, by a StatusError."""

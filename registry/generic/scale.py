@@ -10,19 +10,19 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from registry import errors, objects
-from registry.admission.interface import Admission, Attributes, Operation
-from registry.generic.field_managers import SCALE
-from registry.generic.store import Store
-from registry.kind import Kind, Scale
-from registry.names import GroupKind, GroupResource, GroupVersionKind
-from registry.options import UpdateOptions
-from registry.patch.apply import scale as owners
-from registry.patch.apply.manager import FieldManager
-from registry.rest import Request, Updated, UpdatedObject
-from registry.validation import field, names, object_meta
-from registry.validation.errors import invalid_of
-from storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.validation import field, names, object_meta
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
+from aio_apiserver.registry.generic.field_managers import SCALE
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.options import UpdateOptions
+from aio_apiserver.registry.generic.rest import Request, Updated, UpdatedObject
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.machinery.patch.apply import scale as owners
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
 
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 

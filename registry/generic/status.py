@@ -3,14 +3,14 @@
 Only reading and updating pass: a subresource makes and deletes nothing.
 """
 
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.names import GroupVersionKind
-from registry.options import UpdateOptions
-from registry.patch.apply.manager import FieldManager
-from registry.rest import Request, Updated, UpdatedObject
-from registry.strategy import Strategy
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import UpdateOptions
+from aio_apiserver.registry.generic.rest import Request, Updated, UpdatedObject
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.strategy import Strategy
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class SubresourceREST:

@@ -14,34 +14,42 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from registry import errors, owner_references, preparation, rest
-from registry.access.always import AlwaysAllow
-from registry.access.authorizer import Attributes as Question
-from registry.access.authorizer import Authorizer
-from registry.access.refusals import forbidden
-from registry.admission.forms import Form
-from registry.admission.interface import Admission, Attributes, Chain, Operation
-from registry.config import Config
-from registry.generic import deletion, interpret
-from registry.generic.deleter import Deleter
-from registry.generic.field_managers import FieldManagers
-from registry.generic.hooks import Hooks, Taken
-from registry.kind import Kind
-from registry.names import GroupKind, GroupVersionKind
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
-from registry.patch.apply import admitted, elsewhere, times
-from registry.patch.apply.manager import FieldManager
-from registry.quoting import quote
-from registry.rest import Deleted, Request, Updated, UpdatedObject
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field as fields
-from registry.validation import names
-from registry.validation.errors import invalid_of
-from storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
-from storage.clock import Clock, SystemClock
-from storage.dry_run import DryRunnableStorage
-from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.base import errors, owner_references
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.generic import deletion, interpret, preparation, rest
+from aio_apiserver.registry.generic.access.always import AlwaysAllow
+from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.access.refusals import forbidden
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Chain, Operation
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.deleter import Deleter
+from aio_apiserver.registry.generic.field_managers import FieldManagers
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.hooks import Hooks, Taken
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request, Updated, UpdatedObject
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.patch.apply import admitted, elsewhere, times
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.interface import (
+    ListOptions,
+    ListResult,
+    Preconditions,
+    Update,
+    Watch,
+    WatchOptions,
+    WatchSink,
+)
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")
 

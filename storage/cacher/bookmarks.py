@@ -12,12 +12,12 @@ import logging
 import random
 from collections.abc import Mapping
 
-from storage.cacher.cache_watcher import CacheWatcher
-from storage.cacher.fanout import Fanout
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.interface import Origin
-from storage.tasks import Tasks
+from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
+from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Origin
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from storage.interface import WatchEvent, WatchEventType, WatchOptions, WatchSink
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.interface import WatchEvent, WatchEventType, WatchOptions, WatchSink
+from aio_apiserver.storage.stored_object import StoredObject
 
 if TYPE_CHECKING:
-    from storage.cacher.groups import Group
+    from aio_apiserver.storage.cacher.groups import Group
 
 
 class CacheWatcher:

@@ -21,22 +21,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from storage import listing
-from storage.cacher import scope as scopes
-from storage.cacher.bookmarks import Bookmarks
-from storage.cacher.fanout import Fanout
-from storage.cacher.feeding import Feeder
-from storage.cacher.freshness import Freshness
-from storage.cacher.pages import page_of
-from storage.cacher.progress import Progress
-from storage.cacher.readiness import Gate
-from storage.cacher.reflector import Reflector
-from storage.cacher.revision_check import RevisionCheck
-from storage.cacher.watch_cache import WatchCache
-from storage.cacher.watches import Watches
-from storage.clock import Clock, SystemClock
-from storage.errors import Closed, KeyNotFound, StorageError
-from storage.interface import (
+from aio_apiserver.storage.cacher import scope as scopes
+from aio_apiserver.storage.cacher.bookmarks import Bookmarks
+from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.cacher.feeding import Feeder
+from aio_apiserver.storage.cacher.freshness import Freshness
+from aio_apiserver.storage.cacher.pages import page_of
+from aio_apiserver.storage.cacher.progress import Progress
+from aio_apiserver.storage.cacher.readiness import Gate
+from aio_apiserver.storage.cacher.reflector import Reflector
+from aio_apiserver.storage.cacher.revision_check import RevisionCheck
+from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.cacher.watches import Watches
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.errors import Closed, KeyNotFound, StorageError
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Match,
@@ -50,8 +49,9 @@ from storage.interface import (
     WatchSink,
     accept,
 )
-from storage.stored_object import Object, StoredObject
-from storage.tasks import Tasks
+from aio_apiserver.storage.store import listing
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tasks import Tasks
 
 READY_SECONDS = 10.0
 """How long a request waits for the cache to be filled for the first time."""

@@ -3,10 +3,10 @@
 Must hold: the object that a deletion shows is made once, however many groups of watchers see it.
 """
 
-from storage import watching
-from storage.interface import WatchEvent, WatchEventType
-from storage.selection import SelectionPredicate
-from storage.stored_object import StoredObject
+from aio_apiserver.storage import watching
+from aio_apiserver.storage.interface import WatchEvent, WatchEventType
+from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Change:

@@ -18,15 +18,15 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from storage.cacher.cache_watcher import CacheWatcher, bookmark
-from storage.cacher.change import Change
-from storage.cacher.groups import Group, Groups
-from storage.cacher.pacing import Share
-from storage.cacher.watermark import Watermark
-from storage.clock import Clock
-from storage.errors import Corrupt, StorageError
-from storage.interface import WatchBatch, WatchEvent
-from storage.tasks import Tasks
+from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.cacher.groups import Group, Groups
+from aio_apiserver.storage.cacher.pacing import Share
+from aio_apiserver.storage.cacher.watermark import Watermark
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Corrupt, StorageError
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -11,16 +11,16 @@ its limit for its patience, or which falls behind the window, is ended.
 import asyncio
 from collections.abc import Mapping
 
-from storage.cacher import scope as scopes
-from storage.cacher.cache_watcher import CacheWatcher, bookmark
-from storage.cacher.fanout import Fanout
-from storage.cacher.pacing import Share
-from storage.cacher.time_budget import TimeBudget
-from storage.cacher.watch_cache import WatchCache
-from storage.clock import Clock
-from storage.errors import Corrupt, Expired, StorageError
-from storage.interface import WatchBatch, WatchEvent, WatchEventType
-from storage.tasks import Tasks
+from aio_apiserver.storage.cacher import scope as scopes
+from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
+from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.cacher.pacing import Share
+from aio_apiserver.storage.cacher.time_budget import TimeBudget
+from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Corrupt, Expired, StorageError
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
+from aio_apiserver.storage.tasks import Tasks
 
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared budget adds to it."""

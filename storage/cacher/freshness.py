@@ -11,16 +11,16 @@ Must hold: a True means that the cache has everything up to what the read demand
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from storage.cacher.pacing import hydrate, within
-from storage.cacher.progress import Progress
-from storage.cacher.reflector import Reflector
-from storage.cacher.revision_check import RevisionCheck
-from storage.cacher.watch_cache import WatchCache
-from storage.clock import Clock
-from storage.errors import FutureRevision
-from storage.interface import ListOptions, ListResult, Origin
-from storage.selection import SelectionPredicate
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher.pacing import hydrate, within
+from aio_apiserver.storage.cacher.progress import Progress
+from aio_apiserver.storage.cacher.reflector import Reflector
+from aio_apiserver.storage.cacher.revision_check import RevisionCheck
+from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import FutureRevision
+from aio_apiserver.storage.interface import ListOptions, ListResult, Origin
+from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.stored_object import StoredObject
 
 PATIENCE_SECONDS = 3.0
 """How long a read waits for the cache to come to its revision."""

@@ -8,12 +8,12 @@ Must hold: every group that would see a change is found for it, at the value it 
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from storage.cacher import scope as scopes
-from storage.cacher.cache_watcher import CacheWatcher
-from storage.cacher.change import Change
-from storage.errors import Corrupt
-from storage.selection import SelectionPredicate
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher import scope as scopes
+from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Group:

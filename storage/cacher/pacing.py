@@ -7,8 +7,8 @@ Must hold: whatever the number and the size of the objects, a loop that counts i
 import asyncio
 from collections.abc import Iterable
 
-from storage.clock import Clock
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import StoredObject
 
 MAX_STEPS = 512
 MAX_SECONDS = 0.01

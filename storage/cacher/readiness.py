@@ -3,10 +3,10 @@
 Must hold: nobody waits longer than told; who waited in vain learns what keeps the cache from filling.
 """
 
-from storage.cacher.pacing import within
-from storage.cacher.watermark import Watermark
-from storage.clock import Clock
-from storage.errors import Initializing, StorageError
+from aio_apiserver.storage.cacher.pacing import within
+from aio_apiserver.storage.cacher.watermark import Watermark
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Initializing, StorageError
 
 _FILLED = 1
 """The least revision that a list can have: a cache that has come to any has been filled."""

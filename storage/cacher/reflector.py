@@ -18,12 +18,12 @@ import logging
 import random
 from collections.abc import Callable, Mapping
 
-from storage.cacher.readiness import Gate
-from storage.cacher.watch_cache import WatchCache
-from storage.clock import Clock
-from storage.errors import Closed, Compacted, Expired, StorageError, Unavailable
-from storage.interface import ListOptions, Origin, WatchBatch, WatchEventType, WatchOptions
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher.readiness import Gate
+from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Closed, Compacted, Expired, StorageError, Unavailable
+from aio_apiserver.storage.interface import ListOptions, Origin, WatchBatch, WatchEventType, WatchOptions
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

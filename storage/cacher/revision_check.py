@@ -12,9 +12,9 @@ Must hold: an answer was made after its caller asked. A store that answers witho
 import asyncio
 from collections.abc import Mapping
 
-from storage.errors import Closed, StorageError
-from storage.interface import Origin
-from storage.tasks import Tasks
+from aio_apiserver.storage.errors import Closed, StorageError
+from aio_apiserver.storage.interface import Origin
+from aio_apiserver.storage.tasks import Tasks
 
 
 class RevisionCheck:

@@ -3,7 +3,7 @@
 A scope is "" (all), "default/" (a namespace) or a whole key (one object). Pure.
 """
 
-from storage.selection import SelectionPredicate
+from aio_apiserver.storage.selection import SelectionPredicate
 
 EVERYTHING = ""
 
@@ -11,7 +11,7 @@ EVERYTHING = ""
 def narrowed(key: str, predicate: SelectionPredicate, *, recursive: bool, namespaced: bool) -> str:
     """The scope of a request. Its predicate still has to be matched: a scope only leaves out what cannot match.
 
-    >>> from storage.selection import Operator, Requirement
+    >>> from aio_apiserver.storage.selection import Operator, Requirement
     >>> one = SelectionPredicate(fields=(Requirement("metadata.name", Operator.IN, frozenset({"db"})),))
     >>> narrowed("default/", one, recursive=True, namespaced=True)
     'default/db'

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from sortedcontainers import SortedDict
 
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class State:

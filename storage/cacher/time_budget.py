@@ -3,7 +3,7 @@
 One slow watcher in quiet times may take it all; when many are slow at once there is none for most of them.
 """
 
-from storage.clock import Clock
+from aio_apiserver.storage.clock import Clock
 
 REFILL_PER_SECOND = 0.1
 MAXIMUM = 1.0

@@ -9,15 +9,15 @@ Must hold: state, window and revision move together; the revision never goes bac
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from storage.cacher import scope as scopes
-from storage.cacher.change import Change
-from storage.cacher.state import State
-from storage.cacher.watermark import Watermark
-from storage.cacher.window import Window
-from storage.clock import Clock
-from storage.interface import WatchEvent, WatchEventType
-from storage.selection import SelectionPredicate
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher import scope as scopes
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.cacher.state import State
+from aio_apiserver.storage.cacher.watermark import Watermark
+from aio_apiserver.storage.cacher.window import Window
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import WatchEvent, WatchEventType
+from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Listener(Protocol):

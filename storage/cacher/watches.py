@@ -9,17 +9,17 @@ behind the state's revision, wherever the state was read.
 
 from collections.abc import Mapping, Sequence
 
-from storage.cacher.bookmarks import Bookmarks
-from storage.cacher.cache_watcher import CacheWatcher
-from storage.cacher.fanout import Fanout
-from storage.cacher.feeding import Feeder
-from storage.cacher.freshness import Freshness
-from storage.cacher.watch_cache import WatchCache
-from storage.clock import Clock
-from storage.errors import FutureRevision, StorageError
-from storage.interface import ListOptions, Match, WatchOptions, WatchSink
-from storage.stored_object import StoredObject
-from storage.tasks import Tasks
+from aio_apiserver.storage.cacher.bookmarks import Bookmarks
+from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
+from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.cacher.feeding import Feeder
+from aio_apiserver.storage.cacher.freshness import Freshness
+from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import FutureRevision, StorageError
+from aio_apiserver.storage.interface import ListOptions, Match, WatchOptions, WatchSink
+from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.tasks import Tasks
 
 FUTURE_CHECK_SECONDS = 0.25
 

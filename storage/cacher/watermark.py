@@ -8,8 +8,8 @@ import itertools
 
 from sortedcontainers import SortedDict
 
-from storage.cacher.pacing import settle
-from storage.errors import StorageError
+from aio_apiserver.storage.cacher.pacing import settle
+from aio_apiserver.storage.errors import StorageError
 
 
 class Watermark:

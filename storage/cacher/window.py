@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
 
-from storage.cacher.change import Change
-from storage.errors import Expired
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.errors import Expired
 
 SMALLEST = 100
 LARGEST = 102_400

@@ -14,8 +14,8 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Collection, Sequence
 
-from storage.errors import StorageError
-from storage.kv.interface import Event, EventBatch
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.interface import Event, EventBatch
 
 _BACKLOG_BYTES = 8 << 20
 _EVENT_BYTES = 500

@@ -24,9 +24,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sortedcontainers import SortedDict
 
-from storage.errors import Compacted, FutureRevision
-from storage.kv.interface import Event, EventType, Record
-from storage.kv.replay import Replay, Replayed
+from aio_apiserver.storage.errors import Compacted, FutureRevision
+from aio_apiserver.storage.kv.interface import Event, EventType, Record
+from aio_apiserver.storage.kv.replay import Replay, Replayed
 
 _MOD_REVISION = attrgetter("mod_revision")
 

@@ -13,11 +13,11 @@ from itertools import count
 
 from msgspec import Struct, field
 
-from storage.clock import Clock, SystemClock
-from storage.errors import Closed, LeaseNotFound, TooLarge
-from storage.kv.feed import Feed
-from storage.kv.history import History
-from storage.kv.interface import (
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.errors import Closed, LeaseNotFound, TooLarge
+from aio_apiserver.storage.kv.feed import Feed
+from aio_apiserver.storage.kv.history import History
+from aio_apiserver.storage.kv.interface import (
     MAX_VALUE_BYTES,
     Event,
     EventBatch,
@@ -27,10 +27,10 @@ from storage.kv.interface import (
     Record,
     WriteResult,
 )
-from storage.kv.replay import Replay, Replayed
-from storage.kv.snapshot import Difference, Snapshot, difference
-from storage.kv.watcher import Watcher
-from storage.tasks import Tasks
+from aio_apiserver.storage.kv.replay import Replay, Replayed
+from aio_apiserver.storage.kv.snapshot import Difference, Snapshot, difference
+from aio_apiserver.storage.kv.watcher import Watcher
+from aio_apiserver.storage.tasks import Tasks
 
 _REVISIONS_PER_TURN = 1_000
 """How many revisions are released or replayed before others get the event loop: some 0.5 ms."""

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
-from storage.kv.interface import Event
+from aio_apiserver.storage.kv.interface import Event
 
 
 class Replay(Struct, frozen=True, kw_only=True):

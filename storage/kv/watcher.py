@@ -7,9 +7,9 @@ nothing; iterating may go on.
 
 from typing import Self
 
-from storage.kv.feed import Feed
-from storage.kv.interface import EventBatch
-from storage.kv.replay import Replay, Replaying
+from aio_apiserver.storage.kv.feed import Feed
+from aio_apiserver.storage.kv.interface import EventBatch
+from aio_apiserver.storage.kv.replay import Replay, Replaying
 
 
 class Watcher:

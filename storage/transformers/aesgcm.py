@@ -8,7 +8,7 @@ import os
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import aead
 
-from storage import transformer
+from aio_apiserver.storage import transformer
 
 _NONCE = 12
 

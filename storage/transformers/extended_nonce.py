@@ -9,8 +9,8 @@ import os
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf import hkdf
 
-from storage import transformer
-from storage.transformers import aesgcm
+from aio_apiserver.storage import transformer
+from aio_apiserver.storage.transformers import aesgcm
 
 SEED = 32
 _INFO = 32

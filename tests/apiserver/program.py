@@ -47,7 +47,9 @@ async def run(*arguments: str) -> Ended:
 
 
 async def start(*arguments: str) -> Process:
-    return await asyncio.create_subprocess_exec(sys.executable, "-m", "apiserver", *arguments, stdout=PIPE, stderr=PIPE)
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "aio_apiserver", *arguments, stdout=PIPE, stderr=PIPE
+    )
 
 
 @asynccontextmanager

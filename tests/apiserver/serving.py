@@ -10,13 +10,13 @@ from typing import Any
 
 import orjson
 
-from apiserver import server
-from apiserver.context import Filter, Handler, compose
-from apiserver.filters import audit_id
-from apiserver.listeners import Listener
-from apiserver.server import Server
-from apiserver.settings import Settings
-from storage.clock import Clock, SystemClock
+from aio_apiserver.apiserver import server
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.storage.clock import Clock, SystemClock
 
 LOOPBACK = "127.0.0.1"
 

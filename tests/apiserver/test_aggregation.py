@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.extension_servers import DEFINITION, GROUP, ROOT, VERSION, Extension, extension
 from tests.apiserver.serving import Answer, as_admin, ask, bearer, running, trusting
 from tests.storage.kv.certificates import Authority

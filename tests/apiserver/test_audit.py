@@ -12,13 +12,13 @@ import orjson
 import pytest
 from aiohttp import web
 
-from apiserver import certificates
-from apiserver.auditing.assembly import open_audit
-from apiserver.certificates import Pki
-from apiserver.metrics.audit import AuditMetrics
-from apiserver.server import Server
-from apiserver.settings import Settings
-from storage.clock import SystemClock
+from aio_apiserver.apiserver.auditing.assembly import open_audit
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.tls import certificates
+from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 
 BEGIN = "apiVersion: audit.k8s.io/v1\nkind: Policy\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serializers.test_yaml import BOMB
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, read_answer, running
 

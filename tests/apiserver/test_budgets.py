@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from apiserver import request_info, urls
-from registry.selectors import budgets
+from aio_apiserver.apiserver.wire import request_info, urls
+from aio_apiserver.registry.machinery.selectors import budgets
 from tests.apiserver.serving import Answer, as_admin, ask, running, trusting
 
 TOO_LONG = "metadata.name=x," * (budgets.LONGEST // 16) + "a=b"

@@ -11,9 +11,9 @@ import yaml
 
 from tests.apiserver import program
 from tests.apiserver.serving import Answer, ask, bearer
+from tests.paths import ROOT
 from tests.storage.kv.etcd_server import Member
 
-ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 

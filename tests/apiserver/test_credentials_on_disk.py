@@ -7,7 +7,7 @@ import jwt
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import as_admin, ask, bearer, running, trusting
 
 WRONG: tuple[Any, ...] = ("never", "9999999999", True, [], {})

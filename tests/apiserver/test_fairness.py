@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, read_answer, running, trusting
 
 GROUP = "/apis/flowcontrol.apiserver.k8s.io/v1"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from apiserver.backends import Backends
-from apiserver.context import RequestContext
-from apiserver.handlers import reverse_proxy, tunnels
-from apiserver.settings import Settings
-from registry.locations import Location, Passage
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.handlers import reverse_proxy, tunnels
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.canaries import Canaries
 from tests.apiserver.handlers.test_connect import POD, put_on_node, read_head, starting, talking
 from tests.apiserver.serving import LOOPBACK, ask, listening, trusting

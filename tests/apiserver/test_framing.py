@@ -7,12 +7,12 @@ import pytest
 from aiohttp import web
 from aiohttp.http import SERVER_SOFTWARE
 
-from apiserver import request_parser, responses
-from apiserver.context import RequestContext
-from apiserver.filters import audit_id
-from apiserver.listeners import Listener
-from apiserver.server import Server
-from storage.clock import SystemClock
+from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire import request_parser, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.handlers.test_connect import proxying, read_head, talking
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, running, trusting
 

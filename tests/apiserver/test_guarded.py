@@ -8,11 +8,11 @@ import pytest
 from aiohttp import hdrs
 from multidict import CIMultiDict
 
-from apiserver.backends import Backends, Unreachable
-from apiserver.guarded import GuardedResolver
-from apiserver.settings import Settings
-from registry.errors import BadRequest
-from registry.locations import Location, Passage
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.outgoing.backends import Backends, Unreachable
+from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.handlers.test_connect import talking
 from tests.apiserver.serving import LOOPBACK
 

@@ -5,7 +5,7 @@ from signal import SIGINT, SIGTERM, Signals
 import orjson
 import pytest
 
-from apiserver import usage
+from aio_apiserver.apiserver.config import usage
 from tests.apiserver import program
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from apiserver import certificates, renewal, server
-from apiserver.certificates import Pki
-from apiserver.server import Server
-from apiserver.settings import Settings
-from storage.clock import ManualClock, SystemClock
+from aio_apiserver.apiserver import renewal, server
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.tls import certificates
+from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.storage.clock import ManualClock, SystemClock
 from tests.apiserver.serving import LOOPBACK
 
 DAY = 24 * 3600

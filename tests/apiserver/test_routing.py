@@ -1,9 +1,9 @@
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import Handler, RequestContext
-from apiserver.filters.request_info import with_request_info
-from apiserver.routing import Routes
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from tests.apiserver.serving import ask, listening
 
 

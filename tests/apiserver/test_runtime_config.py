@@ -5,8 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from apiserver.server import Server
-from apiserver.settings import Settings
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running
 
 CIDRS = "/apis/networking.k8s.io/v1beta1/servicecidrs"

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from apiserver import responses, server
-from apiserver.context import RequestContext
-from apiserver.draining import Draining
-from apiserver.listeners import Listener
-from apiserver.settings import Settings
-from storage.clock import ManualClock
+from aio_apiserver.apiserver import server
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import (
     LOOPBACK,
     as_admin,

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, read_answer, running
 from tests.storage.kv.etcd_server import Member
 

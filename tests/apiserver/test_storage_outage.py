@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver import server
-from apiserver.server import Server
-from apiserver.settings import Settings
+from aio_apiserver.apiserver import server
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask
 from tests.storage.kv.etcd_server import Member
 

@@ -11,7 +11,7 @@ import pytest
 from tests.docs import pages
 
 IS_INSTALLED = bool(entry_points(group="pytest11", name="apiserver"))
-PLUGIN = () if IS_INSTALLED else ("-p", "apiserver.testing.plugin")
+PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.apiserver.testing.plugin")
 WITHOUT_PYTHON = {"README.md", "controller-runtime.md"}
 PAGES = [page for page in sorted(pages.TUTORIALS.glob("*.md")) if page.name not in WITHOUT_PYTHON]
 

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from registry.schema.model import Kind, Node
+from aio_apiserver.registry.machinery.schema.model import Kind, Node
 
 _WORDS = """
     a x-1 0 1 -1 1Gi 100m 1.5 10.0.0.1 ::1 010.0.0.1 fd00::/64 10.0.0.0/8 ::ffff:1.2.3.4 /a a/../b .. a.b example.com/a

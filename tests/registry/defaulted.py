@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from registry import schema
-from registry.kind import Kind
-from registry.strategy import StrategyContext
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.machinery import schema
 
 CONTEXT = StrategyContext(namespace="default")
 _KEPT = ("uid", "creationTimestamp", "resourceVersion", "generation")

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from registry import schema
-from registry.rest import Foundation
-from storage.clock import Clock, SystemClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 
 def foundation_on(factory: StorageFactory, *, clock: Clock | None = None, **parts: Any) -> Foundation:

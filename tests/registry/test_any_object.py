@@ -7,17 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry import objects, preparation, schema
-from registry.access.users import ANONYMOUS
-from registry.config import Config
-from registry.errors import StatusError
-from registry.generic.provider import KindsProvider
-from registry.kind import Kind
-from registry.providers import PROVIDERS
-from registry.rest import Request
-from registry.schema import DecodeError, ObjectType
-from registry.strategy import Strategy, StrategyContext
-from storage.stored_object import Object
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
+from aio_apiserver.storage.stored_object import Object
 from tests.registry import any_objects
 
 KINDS = [kind for provider in PROVIDERS if isinstance(provider, KindsProvider) for kind in provider.kinds]

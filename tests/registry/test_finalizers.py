@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from registry.apps.deployments import DEPLOYMENTS
-from registry.coordination.leases import LEASES
-from registry.core.events import EVENTS
-from registry.core.namespaces import FINALIZE_STRATEGY
-from registry.core.nodes import NODES
-from registry.core.pods import PODS
-from registry.core.services import SERVICES
-from registry.events.provider import KINDS as EVENT_KINDS
-from registry.node.runtimeclasses import RUNTIMECLASSES
-from registry.strategy import Strategy
+from aio_apiserver.registry.generic.strategy import Strategy
+from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
+from aio_apiserver.registry.groups.coordination.leases import LEASES
+from aio_apiserver.registry.groups.core.events import EVENTS
+from aio_apiserver.registry.groups.core.namespaces import FINALIZE_STRATEGY
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.events.provider import KINDS as EVENT_KINDS
+from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from tests.registry.defaulted import CONTEXT
 
 OBJECT: dict[str, Any] = {"metadata": {"name": "a", "uid": "u", "finalizers": ["mine"]}, "spec": {}}

@@ -11,12 +11,12 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from registry.apps.provider import PROVIDER as APPS
-from registry.batch.provider import PROVIDER as BATCH
-from registry.core.podtemplates import PODTEMPLATES
-from registry.core.replicationcontrollers import REPLICATIONCONTROLLERS
-from registry.kind import Kind
-from registry.schema import DecodeError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.apps.provider import PROVIDER as APPS
+from aio_apiserver.registry.groups.batch.provider import PROVIDER as BATCH
+from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.machinery.schema import DecodeError
 from tests.registry.defaulted import CONTEXT, canonical, created, updated
 
 KINDS = {kind.kind: kind for kind in (*APPS.kinds, *BATCH.kinds, PODTEMPLATES, REPLICATIONCONTROLLERS)}

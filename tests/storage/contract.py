@@ -15,9 +15,9 @@ import asyncio
 
 import pytest
 
-from storage.errors import Expired
-from storage.interface import ListOptions, Match, Origin, Storage, WatchEventType
-from storage.kv.interface import KV
+from aio_apiserver.storage.errors import Expired
+from aio_apiserver.storage.interface import ListOptions, Match, Origin, Storage, WatchEventType
+from aio_apiserver.storage.kv.interface import KV
 from tests.storage import contract_reads, contract_watches, contract_writes
 from tests.storage.steps import Elapse, Watcher, create, set_spec, shapes
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.errors import KeyNotFound
-from storage.interface import ListOptions, Storage, WatchEventType
+from aio_apiserver.storage.errors import KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, Storage, WatchEventType
 from tests.storage.steps import (
     Elapse,
     Watcher,

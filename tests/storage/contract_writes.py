@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from storage.errors import (
+from aio_apiserver.storage.errors import (
     InvalidOptions,
     KeyExists,
     KeyNotFound,
@@ -12,9 +12,9 @@ from storage.errors import (
     PreconditionFailed,
     TooLarge,
 )
-from storage.interface import Preconditions, Storage, Update, WatchEventType
-from storage.kv.interface import MAX_VALUE_BYTES
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.interface import Preconditions, Storage, Update, WatchEventType
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.steps import Elapse, Watcher, create, set_spec, setting, shape, unchanged, widget
 
 

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
-from storage.errors import StorageError
-from storage.interface import (
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import (
     ListOptions,
     Resource,
     Storage,
@@ -17,8 +17,8 @@ from storage.interface import (
     WatchOptions,
     WatchSink,
 )
-from storage.selection import Operator, Requirement, SelectionPredicate
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 PATIENCE = 20.0
 """Seconds after which something that does not come is a failure; nothing waits so long when all is well."""

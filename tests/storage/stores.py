@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from storage.clock import Clock, ManualClock
-from storage.codec import MSGPACK, Codec
-from storage.errors import StorageError
-from storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult
-from storage.lease_manager import LeaseManager
-from storage.store import Store
-from storage.transformer import IDENTITY, Transformer
+from aio_apiserver.storage.clock import Clock, ManualClock
+from aio_apiserver.storage.codec import MSGPACK, Codec
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.transformer import IDENTITY, Transformer
 from tests.storage.steps import WIDGETS
 
 PREFIX = "/registry/example.com/widgets/"

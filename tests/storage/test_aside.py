@@ -3,7 +3,7 @@
 import asyncio
 import threading
 
-from storage import aside
+from aio_apiserver.storage import aside
 
 
 async def test_short_work_is_done_at_once() -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage import codec
-from storage.codec import BY_MEDIA_TYPE, JSON, MSGPACK, Codec, Object
-from storage.errors import NotStorable
-from storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage import codec
+from aio_apiserver.storage.codec import BY_MEDIA_TYPE, JSON, MSGPACK, Codec, Object
+from aio_apiserver.storage.errors import NotStorable
+from aio_apiserver.storage.stored_object import Reader, StoredObject
 
 CODECS = pytest.mark.parametrize("by", [MSGPACK, JSON], ids=lambda by: str(by.media_type))
 

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from storage.changes import MAX_ATTEMPTS
-from storage.clock import ManualClock, SystemClock
-from storage.errors import Conflict, DeadlineExceeded, KeyExists, KeyNotFound, LeaseNotFound
-from storage.interface import Update
-from storage.kv.memory import MemoryKV
-from storage.store import Store
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.clock import ManualClock, SystemClock
+from aio_apiserver.storage.errors import Conflict, DeadlineExceeded, KeyExists, KeyNotFound, LeaseNotFound
+from aio_apiserver.storage.interface import Update
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.changes import MAX_ATTEMPTS
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import create, in_time, set_spec, setting, unchanged, while_time_goes_by, widget
 from tests.storage.stores import Interfered, raw_key, store_on

@@ -6,14 +6,14 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from storage.clock import ManualClock
-from storage.codec import JSON, MSGPACK
-from storage.encryption import Encryption
-from storage.errors import Corrupt, KeyNotFound
-from storage.interface import ListOptions, WatchEventType
-from storage.kv.memory import MemoryKV
-from storage.store import Store
-from tests.storage import encryption_files as files
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import JSON, MSGPACK
+from aio_apiserver.storage.encryption.service import Encryption
+from aio_apiserver.storage.errors import Corrupt, KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, WatchEventType
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
+from tests.storage.encryption import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import Watcher, create, in_time, keys, labelled, set_spec, setting, shapes, unchanged
 from tests.storage.stores import raw_key, store_on

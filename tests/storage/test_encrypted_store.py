@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.codec import MSGPACK
-from storage.encryption import Encryption
-from storage.errors import Corrupt
-from storage.interface import ListOptions
-from storage.kv.interface import KV
-from storage.kv.memory import MemoryKV
-from storage.lease_manager import LeaseManager
-from storage.store import Store
-from tests.storage.encryption_files import IDENTITY, configuration, keyed, rule
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.codec import MSGPACK
+from aio_apiserver.storage.encryption.service import Encryption
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.store import Store
+from tests.storage.encryption.encryption_files import IDENTITY, configuration, keyed, rule
 from tests.storage.steps import WIDGETS, create, unchanged
 
 PREFIX = "/registry/example.com/widgets/"

@@ -7,15 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.encryption import POLL_SECONDS
-from storage.errors import DeadlineExceeded, Expired, KeyExists, KeyNotFound, PreconditionFailed, Unavailable
-from storage.factory import StorageConfig, StorageFactory
-from storage.interface import ListOptions, Preconditions, Storage, WatchEvent
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import Event
-from tests.storage import encryption_files as files
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.encryption.service import POLL_SECONDS
+from aio_apiserver.storage.errors import (
+    DeadlineExceeded,
+    Expired,
+    KeyExists,
+    KeyNotFound,
+    PreconditionFailed,
+    Unavailable,
+)
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import ListOptions, Preconditions, Storage, WatchEvent
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import Event
+from tests.storage.encryption import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import (

@@ -1,5 +1,5 @@
-from storage import measures
-from storage.measures import Measures
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import Measures
 
 
 def test_a_histogram_counts_by_the_bound_that_a_value_does_not_exceed() -> None:

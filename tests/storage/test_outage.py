@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from storage.clock import SystemClock
-from storage.errors import Unavailable
-from storage.interface import ListOptions
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.store import Store
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.errors import Unavailable
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import Watcher, create, in_time, set_spec, setting
 from tests.storage.stores import store_on

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate, compile_requirement
-from storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate, compile_requirement
+from aio_apiserver.storage.stored_object import Reader, StoredObject
 
 READER = Reader(decode=lambda data: {}, fields=lambda obj: obj["fields"])
 

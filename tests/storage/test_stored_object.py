@@ -6,10 +6,10 @@ from typing import Any
 import orjson
 import pytest
 
-from storage import codec, versioner
-from storage.codec import JSON, MSGPACK, Codec
-from storage.errors import Corrupt
-from storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage import codec, versioner
+from aio_apiserver.storage.codec import JSON, MSGPACK, Codec
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
 
 
 class CountingReader:

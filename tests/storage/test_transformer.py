@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from storage import transformer
-from storage.errors import Corrupt, Unavailable
-from storage.transformer import IDENTITY, Chain, Counts, Encrypting, Plain, Prefixed
+from aio_apiserver.storage import transformer
+from aio_apiserver.storage.errors import Corrupt, Unavailable
+from aio_apiserver.storage.transformer import IDENTITY, Chain, Counts, Encrypting, Plain, Prefixed
 from tests.storage.transformers.steps import at_once
 
 CONTEXT = b"/registry/secrets/default/db"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from storage import versioner
-from storage.errors import InvalidOptions
+from aio_apiserver.storage import versioner
+from aio_apiserver.storage.errors import InvalidOptions
 
 
 def obj(**metadata: Any) -> dict[str, Any]:

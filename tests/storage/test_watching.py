@@ -5,11 +5,11 @@ import asyncio
 import orjson
 import pytest
 
-from storage.errors import Expired
-from storage.interface import WatchBatch, WatchEvent, WatchEventType
-from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
-from storage.stored_object import Reader, StoredObject
-from storage.watching import WatchQueue, seen_through
+from aio_apiserver.storage.errors import Expired
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
+from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
+from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.watching import WatchQueue, seen_through
 
 READER = Reader(decode=orjson.loads, fields=lambda obj: {})
 RED = SelectionPredicate(labels=(Requirement("color", Operator.IN, frozenset(["red"])),))

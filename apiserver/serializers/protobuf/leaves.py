@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from apiserver.serializers.protobuf.encoding import (
+from aio_apiserver.apiserver.serializers.protobuf.encoding import (
     FIXED64,
     LENGTH,
     VARINT,
@@ -24,7 +24,7 @@ from apiserver.serializers.protobuf.encoding import (
     tag,
     varint,
 )
-from registry.schema import numbers
+from aio_apiserver.registry.base.golang import json_numbers
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = 1000
@@ -54,7 +54,7 @@ def _read_double(_integer: int, content: bytes) -> int | float:
     value: float = _DOUBLE.unpack(content)[0] if len(content) == _DOUBLE.size else math.nan
     if not math.isfinite(value):
         raise Malformed("proto: no number that JSON has")
-    return numbers.plain(value)
+    return json_numbers.plain(value)
 
 
 def _write_double(value: float) -> bytes:

@@ -1,8 +1,8 @@
 """Messages: Kubernetes' types on the wire, to plain values as JSON has them and back.
 
-Compiled from the same facts as the schema (registry/schema/wire.py): a field's number and type, and the property that
-it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own here. Must
-hold: a field that nobody knows is skipped; members are written in the order of their numbers, and those that are no
+Compiled from the same facts as the schema (registry/machinery/schema/wire.py): a field's number and type, and the
+property that it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own
+here. Must hold: an unknown field is skipped; members are written in the order of their numbers, and those that are no
 pointers in Go are written even when they have no value, so that the bytes are kube-apiserver's.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from apiserver.serializers.protobuf import alternatives, leaves
-from apiserver.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
-from apiserver.serializers.protobuf.leaves import Leaf
-from registry.schema import Catalog, presence, wire
-from registry.schema.wire import WireField
+from aio_apiserver.apiserver.serializers.protobuf import alternatives, leaves
+from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
+from aio_apiserver.apiserver.serializers.protobuf.leaves import Leaf
+from aio_apiserver.registry.machinery.schema import Catalog, presence, wire
+from aio_apiserver.registry.machinery.schema.wire import WireField
 
 Value = dict[str, Any]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import grpc
 import grpc.aio
 
-from storage.errors import InvalidOptions
-from storage.kv.etcd.config import Address, EtcdConfig, Tls
+from aio_apiserver.storage.errors import InvalidOptions
+from aio_apiserver.storage.kv.etcd.config import Address, EtcdConfig, Tls
 
 _CONNECT_MS = 3_000
 """How long one attempt to connect may take."""

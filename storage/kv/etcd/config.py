@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from storage.errors import InvalidOptions
+from aio_apiserver.storage.errors import InvalidOptions
 
 DEFAULT_PORT = 2379
 

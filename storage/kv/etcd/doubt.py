@@ -24,13 +24,13 @@ import asyncio
 
 from msgspec import Struct
 
-from storage.errors import Closed, DeadlineExceeded, StorageError
-from storage.kv.etcd import messages
-from storage.kv.etcd.endpoint import RANGE
-from storage.kv.etcd.requests import InDoubt, Requests
-from storage.kv.etcd.revision import RevisionSeen
-from storage.kv.etcd.watch_stream import WatchStream
-from storage.kv.interface import Event, EventType, Record, WriteResult
+from aio_apiserver.storage.errors import Closed, DeadlineExceeded, StorageError
+from aio_apiserver.storage.kv.etcd import messages
+from aio_apiserver.storage.kv.etcd.endpoint import RANGE
+from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.watch_stream import WatchStream
+from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
 
 _PATIENCE = 2.0
 """Seconds in which a proposal that is under way is applied when the cluster has a leader; usual are milliseconds."""

@@ -9,9 +9,9 @@ from typing import Any
 import grpc.aio
 from aetcd import rpc
 
-from storage.kv.etcd import versions
-from storage.kv.etcd.channel import Credentials, open_channel
-from storage.kv.etcd.config import EtcdConfig, parse_endpoint
+from aio_apiserver.storage.kv.etcd import versions
+from aio_apiserver.storage.kv.etcd.channel import Credentials, open_channel
+from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
 
 RANGE = operator.attrgetter("range")
 TXN = operator.attrgetter("txn")

@@ -17,16 +17,16 @@ from aetcd import rpc
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 
-from storage.clock import Clock
-from storage.errors import Closed, Unauthenticated, Unavailable
-from storage.kv.etcd import failures, versions
-from storage.kv.etcd.channel import Credentials
-from storage.kv.etcd.config import EtcdConfig
-from storage.kv.etcd.endpoint import Endpoint
-from storage.kv.etcd.failures import Effect
-from storage.kv.etcd.revision import RevisionSeen
-from storage.kv.etcd.token import Token
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Closed, Unauthenticated, Unavailable
+from aio_apiserver.storage.kv.etcd import failures, versions
+from aio_apiserver.storage.kv.etcd.channel import Credentials
+from aio_apiserver.storage.kv.etcd.config import EtcdConfig
+from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
+from aio_apiserver.storage.kv.etcd.failures import Effect
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.token import Token
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

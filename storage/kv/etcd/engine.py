@@ -13,8 +13,8 @@ from typing import Any
 
 from aetcd import rpc
 
-from storage.clock import Clock, SystemClock
-from storage.errors import (
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.errors import (
     Closed,
     Compacted,
     FutureRevision,
@@ -24,17 +24,17 @@ from storage.errors import (
     Unauthenticated,
     Unavailable,
 )
-from storage.kv.etcd import messages
-from storage.kv.etcd.config import EtcdConfig
-from storage.kv.etcd.doubt import Doubts
-from storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, RANGE, REVOKE_LEASE, STATUS, TXN
-from storage.kv.etcd.endpoints import Endpoints
-from storage.kv.etcd.ranges import read_range
-from storage.kv.etcd.requests import InDoubt, Requests
-from storage.kv.etcd.revision import RevisionSeen
-from storage.kv.etcd.token import Token
-from storage.kv.etcd.watch_stream import WatchStream
-from storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.kv.etcd import messages
+from aio_apiserver.storage.kv.etcd.config import EtcdConfig
+from aio_apiserver.storage.kv.etcd.doubt import Doubts
+from aio_apiserver.storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, RANGE, REVOKE_LEASE, STATUS, TXN
+from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
+from aio_apiserver.storage.kv.etcd.ranges import read_range
+from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.token import Token
+from aio_apiserver.storage.kv.etcd.watch_stream import WatchStream
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 
 _HEALTH_SECONDS = 2.0
 

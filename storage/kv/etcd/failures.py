@@ -16,7 +16,7 @@ import grpc
 from grpc.aio import AioRpcError, UsageError
 from msgspec import Struct
 
-from storage.errors import (
+from aio_apiserver.storage.errors import (
     Compacted,
     Corrupt,
     DeadlineExceeded,

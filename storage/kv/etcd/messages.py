@@ -5,7 +5,7 @@ Pure, and on the hot path of every read, write and watch: each function does one
 
 from aetcd import rpc
 
-from storage.kv.interface import Event, EventType, Record, WriteResult
+from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
 
 _PUT = EventType.PUT
 _DELETE = EventType.DELETE

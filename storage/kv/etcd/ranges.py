@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 
 from aetcd import rpc
 
-from storage.errors import Compacted
-from storage.kv.etcd.messages import record_of
-from storage.kv.interface import RangeResult, Record
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.etcd.messages import record_of
+from aio_apiserver.storage.kv.interface import RangeResult, Record
 
 Read = Callable[[rpc.RangeRequest], Awaitable[rpc.RangeResponse]]
 

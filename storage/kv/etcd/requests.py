@@ -14,13 +14,13 @@ from typing import Any
 
 from grpc.aio import Metadata, UnaryUnaryMultiCallable
 
-from storage.clock import Clock
-from storage.errors import Closed, DeadlineExceeded, StorageError, Unavailable
-from storage.kv.etcd import failures
-from storage.kv.etcd.endpoint import Calls, Endpoint
-from storage.kv.etcd.endpoints import Endpoints
-from storage.kv.etcd.failures import Effect, Failure
-from storage.kv.etcd.token import Token
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Closed, DeadlineExceeded, StorageError, Unavailable
+from aio_apiserver.storage.kv.etcd import failures
+from aio_apiserver.storage.kv.etcd.endpoint import Calls, Endpoint
+from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
+from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.token import Token
 
 Method = Callable[[Calls], UnaryUnaryMultiCallable]
 """Which call of a member."""

@@ -12,9 +12,9 @@ import asyncio
 from aetcd import rpc
 from grpc.aio import AioRpcError, Metadata
 
-from storage.errors import Unauthenticated
-from storage.kv.etcd.config import Login
-from storage.kv.etcd.endpoint import Endpoint
+from aio_apiserver.storage.errors import Unauthenticated
+from aio_apiserver.storage.kv.etcd.config import Login
+from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 
 _WISH_FOR_LEADER = ("hasleader", "true")
 

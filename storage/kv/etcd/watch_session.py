@@ -18,11 +18,11 @@ from aetcd import rpc
 from grpc.aio import EOF, AioRpcError, StreamStreamCall
 from msgspec import Struct
 
-from storage.errors import Compacted
-from storage.kv.etcd import failures
-from storage.kv.etcd.failures import Effect, Failure
-from storage.kv.etcd.revision import RevisionSeen
-from storage.kv.etcd.watcher import Watcher
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.etcd import failures
+from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.watcher import Watcher
 
 _EVERYBODY = -1
 """The watch id of a response that is meant for the whole stream."""

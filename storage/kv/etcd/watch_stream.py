@@ -14,17 +14,17 @@ from typing import Any
 
 from grpc.aio import Metadata, StreamStreamCall
 
-from storage.clock import Clock
-from storage.errors import Closed, StorageError, Unauthenticated, Unavailable
-from storage.kv.etcd import failures
-from storage.kv.etcd.endpoint import Endpoint
-from storage.kv.etcd.endpoints import Endpoints
-from storage.kv.etcd.failures import Effect, Failure
-from storage.kv.etcd.revision import RevisionSeen
-from storage.kv.etcd.token import Token
-from storage.kv.etcd.watch_session import SessionRefused, WatchSession
-from storage.kv.etcd.watcher import Watcher
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Closed, StorageError, Unauthenticated, Unavailable
+from aio_apiserver.storage.kv.etcd import failures
+from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
+from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
+from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.token import Token
+from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
+from aio_apiserver.storage.kv.etcd.watcher import Watcher
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

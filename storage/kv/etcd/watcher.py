@@ -15,9 +15,9 @@ from typing import Self
 
 from aetcd import rpc
 
-from storage.errors import StorageError
-from storage.kv.etcd.messages import event_of
-from storage.kv.interface import Event, EventBatch
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.etcd.messages import event_of
+from aio_apiserver.storage.kv.interface import Event, EventBatch
 
 FULL_BYTES = 32 * 1024 * 1024
 """What may wait for a slow caller: several of the largest responses, seconds of a busy store's events."""

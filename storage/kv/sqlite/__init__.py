@@ -17,6 +17,6 @@ feed.py          live events, by key range
 watcher.py       a watch: replay from the table, then the feed
 """
 
-from storage.kv.sqlite.engine import SqliteKV
+from aio_apiserver.storage.kv.sqlite.engine import SqliteKV
 
 __all__ = ["SqliteKV"]

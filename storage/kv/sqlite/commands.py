@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from storage.errors import Compacted, FutureRevision, LeaseNotFound
-from storage.kv.interface import WriteResult
-from storage.kv.sqlite.schema import first_id
-from storage.kv.sqlite.transaction import Transaction
+from aio_apiserver.storage.errors import Compacted, FutureRevision, LeaseNotFound
+from aio_apiserver.storage.kv.interface import WriteResult
+from aio_apiserver.storage.kv.sqlite.schema import first_id
+from aio_apiserver.storage.kv.sqlite.transaction import Transaction
 
 _SWEEP_ROWS = 256
 """Rows of the log per step of a sweep: some milliseconds, within which nobody else writes."""

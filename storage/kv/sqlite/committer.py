@@ -11,12 +11,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from storage.errors import NoSpace, StorageError
-from storage.kv.interface import Event
-from storage.kv.sqlite.commands import Command
-from storage.kv.sqlite.faults import Faults
-from storage.kv.sqlite.schema import PAGE_BYTES, Connection, State
-from storage.kv.sqlite.transaction import Transaction
+from aio_apiserver.storage.errors import NoSpace, StorageError
+from aio_apiserver.storage.kv.interface import Event
+from aio_apiserver.storage.kv.sqlite.commands import Command
+from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, State
+from aio_apiserver.storage.kv.sqlite.transaction import Transaction
 
 
 class Failure(Struct, frozen=True):

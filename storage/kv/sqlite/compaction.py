@@ -7,12 +7,12 @@ after a while when the store cannot do it now.
 import asyncio
 import logging
 
-from storage.clock import Clock
-from storage.errors import StorageError
-from storage.kv.sqlite import upkeep
-from storage.kv.sqlite.commands import Sweep
-from storage.kv.sqlite.writer import Writer
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.sqlite import upkeep
+from aio_apiserver.storage.kv.sqlite.commands import Sweep
+from aio_apiserver.storage.kv.sqlite.writer import Writer
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from storage.errors import DataDirLocked
+from aio_apiserver.storage.errors import DataDirLocked
 
 _LOCK_NAME = "lock"
 _DATABASE_NAME = "store.db"

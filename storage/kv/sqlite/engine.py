@@ -13,23 +13,23 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self, cast
 
-from storage.clock import Clock, SystemClock
-from storage.errors import Closed, StorageError, TooLarge
-from storage.kv.feed import Feed
-from storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
-from storage.kv.sqlite import reads, schema
-from storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
-from storage.kv.sqlite.committer import Committer
-from storage.kv.sqlite.compaction import Compactor
-from storage.kv.sqlite.data_dir import DataDir
-from storage.kv.sqlite.faults import Faults
-from storage.kv.sqlite.leases import LeaseTimers
-from storage.kv.sqlite.reader import Reader
-from storage.kv.sqlite.schema import Connection, Lease, State
-from storage.kv.sqlite.workers import Patience, Workers
-from storage.kv.sqlite.writer import Writer
-from storage.kv.watcher import Watcher
-from storage.tasks import Tasks
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
+from aio_apiserver.storage.kv.feed import Feed
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.kv.sqlite import reads, schema
+from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
+from aio_apiserver.storage.kv.sqlite.committer import Committer
+from aio_apiserver.storage.kv.sqlite.compaction import Compactor
+from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
+from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.leases import LeaseTimers
+from aio_apiserver.storage.kv.sqlite.reader import Reader
+from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, State
+from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
+from aio_apiserver.storage.kv.sqlite.writer import Writer
+from aio_apiserver.storage.kv.watcher import Watcher
+from aio_apiserver.storage.tasks import Tasks
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
 """A group is prepared in memory within the first wait; behind it there is little to do but to come back."""

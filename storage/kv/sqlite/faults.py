@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from storage.errors import Corrupt, DeadlineExceeded, NoSpace, StorageError, TooLarge, Unavailable
+from aio_apiserver.storage.errors import Corrupt, DeadlineExceeded, NoSpace, StorageError, TooLarge, Unavailable
 
 _PRIMARY_CODE = 0xFF
 

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from storage.errors import StorageError
-from storage.kv.interface import GetResult, RangeResult
-from storage.kv.replay import Replay, Replayed
-from storage.kv.sqlite import reads
-from storage.kv.sqlite.faults import Faults
-from storage.kv.sqlite.schema import Connection
-from storage.kv.sqlite.workers import Job, Workers
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.interface import GetResult, RangeResult
+from aio_apiserver.storage.kv.replay import Replay, Replayed
+from aio_apiserver.storage.kv.sqlite import reads
+from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.schema import Connection
+from aio_apiserver.storage.kv.sqlite.workers import Job, Workers
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from storage.errors import Compacted, Corrupt, FutureRevision, Unavailable
+from aio_apiserver.storage.errors import Compacted, Corrupt, FutureRevision, Unavailable
 
 Connection = sqlite3.Connection
 

@@ -9,8 +9,8 @@ Must hold: what it answers is right behind the group's own earlier writes; nothi
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from storage.kv.interface import Event, EventType, Record
-from storage.kv.sqlite.schema import POSITIONS, Connection, first_id
+from aio_apiserver.storage.kv.interface import Event, EventType, Record
+from aio_apiserver.storage.kv.sqlite.schema import POSITIONS, Connection, first_id
 
 _SELECT_HEAD = """
 SELECT h.id, h.is_live, r.value, r.create_revision, r.version, r.lease

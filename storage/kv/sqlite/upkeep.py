@@ -6,7 +6,7 @@ checkpointed while another wrote.
 Must hold: the write-ahead log stays near its limit, whatever readers do; each step is short beside a commit's fsync.
 """
 
-from storage.kv.sqlite.schema import PAGE_BYTES, Connection
+from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection
 
 LOG_BYTES = 16 << 20
 """A checkpoint is due: rare enough that pages written again and again are copied once, small enough for a restart."""

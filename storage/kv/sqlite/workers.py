@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from storage.kv.sqlite.schema import Connection
+from aio_apiserver.storage.kv.sqlite.schema import Connection
 
 T = TypeVar("T")
 

@@ -16,15 +16,15 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from storage.errors import StorageError
-from storage.kv.interface import Event
-from storage.kv.sqlite import upkeep
-from storage.kv.sqlite.commands import Command
-from storage.kv.sqlite.committer import Committed, Committer, Failure
-from storage.kv.sqlite.faults import Faults
-from storage.kv.sqlite.schema import Connection
-from storage.kv.sqlite.workers import Job, Workers, settling
-from storage.tasks import Tasks
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.kv.interface import Event
+from aio_apiserver.storage.kv.sqlite import upkeep
+from aio_apiserver.storage.kv.sqlite.commands import Command
+from aio_apiserver.storage.kv.sqlite.committer import Committed, Committer, Failure
+from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.schema import Connection
+from aio_apiserver.storage.kv.sqlite.workers import Job, Workers, settling
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

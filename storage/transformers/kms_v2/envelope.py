@@ -9,10 +9,10 @@ import re
 
 from msgspec import Struct
 
-from storage.transformer import Cipher
-from storage.transformers import aesgcm, extended_nonce
-from storage.transformers.kms_v2 import messages
-from storage.transformers.kms_v2.plugin import Encrypted
+from aio_apiserver.storage.transformer import Cipher
+from aio_apiserver.storage.transformers import aesgcm, extended_nonce
+from aio_apiserver.storage.transformers.kms_v2 import messages
+from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted
 
 KEY = 0
 """The plugin's plaintext is an AES-GCM key: read, because older servers wrote it."""

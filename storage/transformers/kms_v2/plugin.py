@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 from msgspec import Struct
 
-from storage.transformers.kms_v2 import messages
+from aio_apiserver.storage.transformers.kms_v2 import messages
 
 _OPTIONS = (
     # Servers that are strict about HTTP/2 refuse the socket's path, which gRPC would send as the authority.

@@ -7,15 +7,15 @@ confirmed lately (write_key.py). Must hold: a plugin that is down makes Unavaila
 from collections.abc import Mapping
 from typing import Any
 
-from storage import transformer
-from storage.clock import Clock
-from storage.errors import Unavailable
-from storage.tasks import Tasks
-from storage.transformer import Cipher, Plain
-from storage.transformers.kms_v2 import envelope
-from storage.transformers.kms_v2.plugin import Plugin, PluginFailed
-from storage.transformers.kms_v2.read_key import ReadKeys
-from storage.transformers.kms_v2.write_key import WriteKeys
+from aio_apiserver.storage import transformer
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Unavailable
+from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.transformer import Cipher, Plain
+from aio_apiserver.storage.transformers.kms_v2 import envelope
+from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed
+from aio_apiserver.storage.transformers.kms_v2.read_key import ReadKeys
+from aio_apiserver.storage.transformers.kms_v2.write_key import WriteKeys
 
 
 class KmsV2:

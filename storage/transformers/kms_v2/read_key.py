@@ -9,10 +9,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from storage.tasks import Tasks
-from storage.transformer import Cipher
-from storage.transformers.kms_v2 import envelope
-from storage.transformers.kms_v2.plugin import Plugin, PluginFailed
+from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.transformer import Cipher
+from aio_apiserver.storage.transformers.kms_v2 import envelope
+from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed
 
 _REMEMBERED = 4096
 """There is one data key per start of a server and rotation of the plugin's key, until old data is rewritten. Below the

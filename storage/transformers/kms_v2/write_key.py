@@ -14,12 +14,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from storage.clock import Clock
-from storage.errors import Unavailable
-from storage.transformer import Cipher
-from storage.transformers import extended_nonce
-from storage.transformers.kms_v2 import envelope
-from storage.transformers.kms_v2.plugin import Plugin, PluginFailed, Status
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Unavailable
+from aio_apiserver.storage.transformer import Cipher
+from aio_apiserver.storage.transformers import extended_nonce
+from aio_apiserver.storage.transformers.kms_v2 import envelope
+from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin, PluginFailed, Status
 
 logger = logging.getLogger(__name__)
 

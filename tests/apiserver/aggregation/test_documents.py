@@ -3,8 +3,8 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.aggregation import documents
-from apiserver.aggregation.documents import Unreadable
+from aio_apiserver.apiserver.aggregation import documents
+from aio_apiserver.apiserver.aggregation.documents import Unreadable
 
 ROOT = "/apis/hello.example.com/v1"
 

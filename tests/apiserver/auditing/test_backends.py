@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from apiserver.auditing.backends import Lenient, Troubles, Truncating, Union
-from apiserver.auditing.buffered import Batching, Buffered
-from apiserver.metrics.audit import AuditMetrics
-from registry.audit.trail import Event
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.auditing.backends import Lenient, Troubles, Truncating, Union
+from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.registry.generic.audit.trail import Event
+from aio_apiserver.storage.clock import ManualClock
 
 
 class Kept:

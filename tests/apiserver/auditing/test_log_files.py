@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.auditing.log_files import LogFile, Rotation, tidy
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.auditing.log_files import LogFile, Rotation, tidy
+from aio_apiserver.storage.clock import ManualClock
 
 LINE = b"x" * 9 + b"\n"
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from apiserver.draining import Draining
-from apiserver.endpoints import health
-from apiserver.endpoints.health import StartUp, StorageHealth
-from apiserver.filters.request_info import with_request_info
-from apiserver.metrics.health import HealthMetrics
-from apiserver.routing import Routes
-from storage.clock import ManualClock
-from storage.kv.interface import Health
+from aio_apiserver.apiserver.endpoints import health
+from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.metrics.health import HealthMetrics
+from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.kv.interface import Health
 from tests.apiserver.serving import Answer, ask, listening
 
 WELL = Health(healthy=True)

@@ -5,10 +5,11 @@ import orjson
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running, trusting
+from tests.paths import ROOT
 
-DOCUMENTATION = Path(__file__).parents[3] / "docs" / "metrics.md"
+DOCUMENTATION = ROOT / "docs" / "metrics.md"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 WRITER = {"Content-Type": "application/json"}
 

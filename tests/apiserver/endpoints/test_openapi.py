@@ -4,19 +4,19 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from apiserver.endpoints.openapi import OpenAPI
-from apiserver.endpoints.openapi_documents import Documents
-from apiserver.endpoints.remote_versions import RemoteVersions
-from apiserver.filters import request_info
-from apiserver.routing import Routes
-from apiserver.serializers.protobuf.encoding import read_fields
-from registry.openapi import roots
-from registry.openapi.routes import Source
-from registry.schema import builtin
-from storage.clock import SystemClock
+from aio_apiserver.apiserver.endpoints.openapi import OpenAPI
+from aio_apiserver.apiserver.endpoints.openapi_documents import Documents
+from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
+from aio_apiserver.apiserver.filters import request_info
+from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
+from aio_apiserver.registry.machinery.openapi import roots
+from aio_apiserver.registry.machinery.openapi.routes import Source
+from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import Answer, ask, listening
-from tests.registry.openapi.resources import PODS, core
-from tests.registry.openapi.test_custom import gizmos
+from tests.registry.machinery.openapi.resources import PODS, core
+from tests.registry.machinery.openapi.test_custom import gizmos
 
 PROTOBUF2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 PROTOBUF3 = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"

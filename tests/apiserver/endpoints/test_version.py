@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.endpoints import version
+from aio_apiserver.apiserver.endpoints import version
 from tests.apiserver.serving import ask, bearer, running, trusting
 
 

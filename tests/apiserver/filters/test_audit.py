@@ -7,18 +7,18 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.auditing.auditor import Auditor
-from apiserver.context import Filter, RequestContext
-from apiserver.filters.audit import with_audit
-from apiserver.filters.deadlines import Deadlines
-from apiserver.filters.errors import with_errors
-from apiserver.filters.request_info import with_request_info
-from apiserver.metrics.audit import AuditMetrics
-from registry.audit.levels import Level
-from registry.audit.policy import Policy, Recording
-from registry.audit.trail import Event
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.auditing.auditor import Auditor
+from aio_apiserver.apiserver.filters.audit import with_audit
+from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Filter, RequestContext
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.audit.policy import Policy, Recording
+from aio_apiserver.registry.generic.audit.trail import Event
+from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, listening
 
 

@@ -2,9 +2,9 @@ import re
 
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import RequestContext
-from apiserver.filters import audit_id
+from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
 from tests.apiserver.serving import ask, listening
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

@@ -5,14 +5,14 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from apiserver import responses
-from apiserver.context import RequestContext
-from apiserver.draining import Draining
-from apiserver.filters.deadlines import Deadlines
-from apiserver.filters.errors import with_errors
-from apiserver.filters.request_info import with_request_info
-from apiserver.filters.sending import with_sending
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.filters.sending import with_sending
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, Answer, ask, listening
 
 

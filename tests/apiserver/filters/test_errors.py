@@ -3,12 +3,12 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from apiserver.context import RequestContext
-from apiserver.filters.errors import with_errors
-from apiserver.filters.request_info import with_request_info
-from registry import errors
-from registry.names import GroupResource
-from storage.errors import Unavailable
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.storage.errors import Unavailable
 from tests.apiserver.serving import LOOPBACK, ask, listening
 
 MISSING = errors.NotFound(GroupResource("apps", "deployments"), "web")

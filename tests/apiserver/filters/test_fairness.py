@@ -9,19 +9,19 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from apiserver import responses
-from apiserver.context import Filter, Handler, RequestContext
-from apiserver.endpoints import flow_dumps
-from apiserver.filters.errors import with_errors
-from apiserver.filters.fairness import with_fairness
-from apiserver.filters.request_info import with_request_info
-from registry.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
-from registry.fairness.fairness import Fairness
-from registry.fairness.occupancy import InFlight
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
+from aio_apiserver.apiserver.endpoints import flow_dumps
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.filters.fairness import with_fairness
+from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.apiserver.serving import Answer, ask, listening
-from tests.registry.fairness.lines import some_turns
+from tests.registry.plugins.flowcontrol.lines import some_turns
 
 READ, WATCH = "/api/v1/pods", "/api/v1/pods?watch=1"
 DUMP = "/debug/api_priority_and_fairness/dump_requests"

@@ -11,12 +11,12 @@ import orjson
 import pytest
 from aiohttp import web
 
-from apiserver.backends import Backends
-from apiserver.context import RequestContext
-from apiserver.handlers import reverse_proxy
-from apiserver.server import Server
-from apiserver.settings import Settings
-from registry.locations import Location, Passage
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.handlers import reverse_proxy
+from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, listening, read_answer, running
 
 POD = "/api/v1/namespaces/default/pods/p"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import as_admin, ask, running
 
 JSON = "application/json"

@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.server import Server
-from registry.schema import depth, places
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.registry.machinery.schema import depth, places
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define
 from tests.apiserver.serving import Answer, as_admin, ask, running
-from tests.registry.customresources.definitions import definition, version
+from tests.registry.groups.apiextensions.definitions import definition, version
 
 JSON, YAML = "application/json", "application/yaml"
 MERGE, JSON_PATCH = "application/merge-patch+json", "application/json-patch+json"

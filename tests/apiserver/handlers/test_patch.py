@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running
 
 JSON_PATCH = "application/json-patch+json"

@@ -2,11 +2,12 @@
 
 import pytest
 
-from apiserver.handlers import patch_types
-from apiserver.handlers.patch_types import patch_type
-from registry import errors, schema
-from registry.kind import Kind
-from registry.schema.custom_type import CustomType
+from aio_apiserver.apiserver.handlers import patch_types
+from aio_apiserver.apiserver.handlers.patch_types import patch_type
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

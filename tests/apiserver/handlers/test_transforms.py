@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -1,6 +1,6 @@
 import asyncio
 
-from apiserver.handlers.turns import AT_ONCE, in_turns
+from aio_apiserver.apiserver.handlers.turns import AT_ONCE, in_turns
 
 
 async def test_others_have_their_turn_in_a_long_loop() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from apiserver.server import Server
+from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, running
 
 MAPS = "/api/v1/namespaces/default/configmaps"

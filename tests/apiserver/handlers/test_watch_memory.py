@@ -6,12 +6,12 @@ from pathlib import Path
 
 import orjson
 
-from apiserver.handlers.served import Served
-from apiserver.server import Server
-from storage.cacher.cacher import Cacher
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.storage.cacher.cacher import Cacher
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define, send
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, running
-from tests.registry.customresources.definitions import definition
+from tests.registry.groups.apiextensions.definitions import definition
 
 CHANGES = 4
 _TURNS = 500

@@ -1,6 +1,6 @@
-from apiserver.endpoints import exposition
-from storage import measures
-from storage.measures import Stability
+from aio_apiserver.apiserver.endpoints import exposition
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import Stability
 
 
 def test_counters_are_called_what_they_are_called() -> None:

@@ -1,10 +1,10 @@
-from apiserver.context import RequestContext
-from apiserver.handlers.served import ServedPaths
-from apiserver.metrics.requests import MONITORED, RequestMetrics
-from apiserver.request_info import resolve
-from apiserver.warning_headers import Warnings
-from registry.schema import builtin
-from storage.clock import ManualClock
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
+from aio_apiserver.apiserver.wire.client_warnings import Warnings
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.request_info import resolve
+from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.storage.clock import ManualClock
 
 
 def values(metrics: RequestMetrics, name: str) -> dict[tuple[str, ...], float]:

@@ -1,8 +1,8 @@
 import pytest
 
-from apiserver.metrics.tokens import TokenMetrics
-from registry.access.legacy_tokens import OF_GENERATED, OF_MANUAL
-from registry.access.service_account_tokens import STALE
+from aio_apiserver.apiserver.metrics.tokens import TokenMetrics
+from aio_apiserver.registry.plugins.authentication.legacy_tokens import OF_GENERATED, OF_MANUAL
+from aio_apiserver.registry.plugins.authentication.service_account_tokens import STALE
 
 
 @pytest.mark.parametrize(

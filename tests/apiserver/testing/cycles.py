@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import make, names
 
 _MANY = 200
@@ -32,7 +32,7 @@ _BYTES_A_CYCLE = 20_000
 """How much a process may keep of a cycle, in the mean, before that counts as a leak: the allocator's gaps also grow."""
 _LONGEST_MOMENT = 0.8
 _USING = ("-m", "tests.apiserver.testing.interrupted")
-_SERVING = "import sys; from apiserver.cli import main; print('begun', flush=True); sys.exit(main())"
+_SERVING = "import sys; from aio_apiserver.apiserver.cli import main; print('begun', flush=True); sys.exit(main())"
 _PATIENCE_SECONDS = 30.0
 _PAUSE_SECONDS = 0.02
 _INTERRUPTED = (-signal.SIGINT, 0, 1, 128 + signal.SIGINT)

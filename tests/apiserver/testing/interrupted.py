@@ -2,7 +2,7 @@
 
 import sys
 
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import names
 
 

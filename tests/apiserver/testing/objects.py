@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import Client
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 

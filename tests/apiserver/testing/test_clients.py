@@ -13,8 +13,8 @@ from kr8s.asyncio.objects import ConfigMap as Kr8sMap
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap
 
-from apiserver.testing import Server
-from apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import names
 
 MAP: Any = {"metadata": {"name": "one", "namespace": "default"}}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import names
 
 PODS = "/api/v1/namespaces/default/pods"

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from apiserver.testing import moving
-from apiserver.testing.clock import MovableClock
-from apiserver.testing.moving import Moving, NotSettled
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
-from storage.tasks import Tasks
+from aio_apiserver.apiserver.bench import moving
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.bench.moving import Moving, NotSettled
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.tasks import Tasks
 
 NOON = 1_900_000_800.0
 

@@ -3,7 +3,7 @@ from importlib.metadata import entry_points
 import pytest
 
 IS_INSTALLED = bool(entry_points(group="pytest11", name="apiserver"))
-PLUGIN = () if IS_INSTALLED else ("-p", "apiserver.testing.plugin")
+PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.apiserver.testing.plugin")
 OBJECT = """
 apiVersion: v1
 kind: ConfigMap
@@ -126,7 +126,7 @@ def test_a_run_that_uses_no_server_loads_none(pytester: pytest.Pytester) -> None
         import sys
 
         def test_nothing():
-            assert "apiserver.server" not in sys.modules
+            assert "aio_apiserver.apiserver.server" not in sys.modules
             assert "aiohttp" not in sys.modules
         """,
     )

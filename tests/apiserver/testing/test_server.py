@@ -11,8 +11,7 @@ from typing import Any
 import kubernetes
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Refused
+from aio_apiserver.testing import Refused, Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
 DEFINITION = """
@@ -136,7 +135,7 @@ def test_requests_are_remembered_and_can_be_asked_for(server: Server) -> None:
 
 BEING_KILLED = """
 import os, signal
-from apiserver.testing import Server
+from aio_apiserver.testing import Server
 
 with Server() as server:
     print(server.kubeconfig, flush=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
 ENDED = ("ended", "")

@@ -3,8 +3,7 @@ from collections.abc import Iterator
 import kubernetes
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Refused
+from aio_apiserver.testing import Refused, Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, names
 
 ROLES = """

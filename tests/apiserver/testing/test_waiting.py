@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from apiserver.testing import Server
-from apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make
 
 MERGE = "application/merge-patch+json"

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from apiserver.testing import Denied, Review, Server, json_diff
-from apiserver.testing.client import Client, Refused
-from registry.patch import json_patch
+from aio_apiserver.apiserver.testing import json_diff
+from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.registry.machinery.patch import json_patch
+from aio_apiserver.testing import Denied, Review, Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"

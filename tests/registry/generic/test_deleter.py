@@ -2,9 +2,9 @@
 
 import pytest
 
-from registry import errors
-from registry.options import DeleteOptions
-from storage.interface import ListOptions, Preconditions
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.storage.interface import ListOptions, Preconditions
 from tests.registry.generic.widgets import (
     DRY,
     REQUEST,

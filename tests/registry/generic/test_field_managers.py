@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 
-from registry import errors, schema
-from registry.access.authorizer import Attributes, Decision, Rules, Verdict
-from registry.access.users import ANONYMOUS, UserInfo
-from registry.admission.interface import Chain
-from registry.core.configmaps import CONFIGMAPS
-from registry.generic.field_managers import manager_of
-from registry.generic.provider import open_store
-from registry.generic.store import Store
-from registry.options import CreateOptions, UpdateOptions
-from registry.rest import Environment, Request, UpdatedObject
-from storage.clock import ManualClock
-from storage.factory import StorageConfig, StorageFactory
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules, Verdict
+from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.generic.admission.interface import Chain
+from aio_apiserver.registry.generic.field_managers import manager_of
+from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
+from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.rest import Environment, Request, UpdatedObject
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n", manager="client")
 

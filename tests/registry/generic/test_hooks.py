@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry.errors import AlreadyExists, Invalid, Timeout
-from registry.generic.hooks import Hooks
-from registry.options import CreateOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from registry.strategy import Strategy, StrategyContext
-from registry.validation import field as fields
-from registry.validation.field import FieldError
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.base.errors import AlreadyExists, Invalid, Timeout
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.registry.generic.widgets import REQUEST, change, create, widgets
 
 

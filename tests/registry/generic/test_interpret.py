@@ -2,10 +2,10 @@
 
 import pytest
 
-from registry import errors
-from registry.generic.interpret import Operation, interpreted
-from registry.names import GroupResource
-from storage.errors import FutureRevision, PreconditionFailed
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.storage.errors import FutureRevision, PreconditionFailed
 
 UPDATE = Operation(GroupResource("example.com", "widgets"), "update", "a")
 

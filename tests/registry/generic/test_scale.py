@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from registry import errors
-from registry.generic.scale import ScaleREST, selector_text
-from registry.kind import Scale
-from registry.options import UpdateOptions
-from registry.rest import UpdatedObject
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.kind import Scale
+from aio_apiserver.registry.generic.options import UpdateOptions
+from aio_apiserver.registry.generic.rest import UpdatedObject
+from aio_apiserver.registry.generic.scale import ScaleREST, selector_text
+from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.registry.generic.widgets import REQUEST, WIDGETS, create, widgets
 
 

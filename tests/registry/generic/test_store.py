@@ -2,12 +2,12 @@
 
 import pytest
 
-from registry import errors
-from registry.generic.hooks import After, Hooks
-from registry.options import CreateOptions, DeleteOptions
-from registry.strategy import Strategy
-from storage.interface import ListOptions
-from storage.stored_object import StoredObject
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.hooks import After, Hooks
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions
+from aio_apiserver.registry.generic.strategy import Strategy
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.generic.widgets import DRY, REQUEST, change, create, put, widgets
 
 

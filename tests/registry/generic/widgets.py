@@ -5,18 +5,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from registry.access.users import ANONYMOUS
-from registry.admission.interface import Attributes, Chain, Plugin
-from registry.generic.provider import resource_of
-from registry.generic.store import Store
-from registry.kind import Kind
-from registry.options import CreateOptions, DeleteOptions, UpdateOptions
-from registry.rest import Request, UpdatedObject
-from registry.strategy import Strategy
-from storage.clock import ManualClock
-from storage.dry_run import DryRunnableStorage
-from storage.factory import StorageConfig, StorageFactory
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Plugin
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.strategy import Strategy
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 WIDGETS = Kind(group="example.com", plural="widgets", kind="Widget")
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n")

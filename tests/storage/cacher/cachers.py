@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from storage.cacher.cacher import Cacher
-from storage.clock import Clock
-from storage.interface import Origin
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import Origin
 from tests.storage.steps import WIDGETS
 
 

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.kv.memory import MemoryKV
-from storage.store import Store
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from storage.errors import Expired, KeyExists, KeyNotFound
-from storage.interface import ListOptions, Match, Storage, TryUpdate, Update, WatchEvent, WatchEventType
-from storage.selection import EVERYTHING, SelectionPredicate
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.errors import Expired, KeyExists, KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, Match, Storage, TryUpdate, Update, WatchEvent, WatchEventType
+from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
+from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.storage.steps import Watcher, labelled, setting, widget, with_field
 
 NAMES = tuple("abcdefgh")

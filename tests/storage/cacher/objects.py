@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from storage.cacher.change import Change
-from storage.codec import MSGPACK
-from storage.interface import WatchEvent, WatchEventType
-from storage.records import reader_of
-from storage.stored_object import Object, Reader, StoredObject
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.codec import MSGPACK
+from aio_apiserver.storage.interface import WatchEvent, WatchEventType
+from aio_apiserver.storage.store.records import reader_of
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
 from tests.storage.steps import WIDGETS, widget
 
 

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from storage.cacher.bookmarks import LAST_SECONDS, PERIOD_SECONDS
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.interface import WatchEventType
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.cacher.bookmarks import LAST_SECONDS, PERIOD_SECONDS
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import WatchEventType
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Watcher, create
 

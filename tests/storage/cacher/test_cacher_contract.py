@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.memory import MemoryKV
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.contract import StorageContract

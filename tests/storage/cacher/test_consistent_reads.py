@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from storage.cacher.cacher import Cacher
-from storage.cacher.freshness import PATIENCE_SECONDS
-from storage.clock import ManualClock
-from storage.errors import FutureRevision, KeyNotFound, Unavailable
-from storage.interface import ListOptions, Match
-from storage.kv.memory import MemoryKV
-from storage.store import Store
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.cacher.freshness import PATIENCE_SECONDS
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import FutureRevision, KeyNotFound, Unavailable
+from aio_apiserver.storage.interface import ListOptions, Match
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, create, in_time, set_spec, setting, while_time_goes_by

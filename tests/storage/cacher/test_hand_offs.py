@@ -2,8 +2,8 @@
 
 import asyncio
 
-from storage.clock import ManualClock
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import hand_over
 from tests.storage.cacher.troubled import Troubled, make_trouble

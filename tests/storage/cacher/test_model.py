@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage.cacher.cacher import Cacher
-from storage.clock import ManualClock
-from storage.errors import Compacted, Expired, KeyExists, KeyNotFound, Unavailable
-from storage.interface import ListOptions, Storage, TryUpdate, Update
-from storage.kv.memory import MemoryKV
-from storage.store import Store
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Compacted, Expired, KeyExists, KeyNotFound, Unavailable
+from aio_apiserver.storage.interface import ListOptions, Storage, TryUpdate, Update
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.cacher.truth import SELECTIONS, Truth, View, agrees, lists_as_it_was, truth_of

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from storage import continue_token
-from storage.cacher.pacing import MAX_STEPS
-from storage.cacher.pages import STRIDE, page_of
-from storage.clock import ManualClock
-from storage.errors import Corrupt
-from storage.interface import ListOptions, ListResult, Match
-from storage.stored_object import StoredObject
+from aio_apiserver.storage import continue_token
+from aio_apiserver.storage.cacher.pacing import MAX_STEPS
+from aio_apiserver.storage.cacher.pages import STRIDE, page_of
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.interface import ListOptions, ListResult, Match
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.objects import Decodings, broken, stored
 from tests.storage.steps import labelled
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from storage.cacher.cacher import READY_SECONDS, Cacher
-from storage.cacher.reflector import LONGEST_PAUSE, PAGE
-from storage.clock import ManualClock
-from storage.errors import Closed, Corrupt, Expired, Initializing, Unavailable
-from storage.interface import ListOptions
-from storage.kv.memory import MemoryKV
-from storage.store import Store
+from aio_apiserver.storage.cacher.cacher import READY_SECONDS, Cacher
+from aio_apiserver.storage.cacher.reflector import LONGEST_PAUSE, PAGE
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Closed, Corrupt, Expired, Initializing, Unavailable
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, keys, set_spec, while_time_goes_by
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.cacher import scope as scopes
-from storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
+from aio_apiserver.storage.cacher import scope as scopes
+from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
 
 
 def fields(**values: str) -> SelectionPredicate:

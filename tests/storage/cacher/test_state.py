@@ -2,9 +2,9 @@
 
 import pytest
 
-from storage.cacher.state import State
-from storage.errors import Corrupt
-from storage.stored_object import StoredObject
+from aio_apiserver.storage.cacher.state import State
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.objects import Decodings, broken, stored
 
 

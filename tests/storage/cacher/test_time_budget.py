@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.cacher.time_budget import MAXIMUM, REFILL_PER_SECOND, TimeBudget
-from storage.clock import ManualClock
+from aio_apiserver.storage.cacher.time_budget import MAXIMUM, REFILL_PER_SECOND, TimeBudget
+from aio_apiserver.storage.clock import ManualClock
 
 
 def test_there_is_nothing_at_first() -> None:

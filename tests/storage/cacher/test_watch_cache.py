@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from storage.cacher.change import Change
-from storage.cacher.watch_cache import WatchCache
-from storage.clock import ManualClock
-from storage.interface import WatchEventType
-from storage.selection import EVERYTHING
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import WatchEventType
+from aio_apiserver.storage.selection import EVERYTHING
 from tests.storage.cacher.objects import Decodings, gone, progress, put, stored
 from tests.storage.steps import labelled, with_field
 

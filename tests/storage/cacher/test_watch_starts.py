@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from storage.cacher.cacher import Cacher
-from storage.cacher.pacing import MAX_STEPS
-from storage.clock import ManualClock
-from storage.errors import Expired, Unavailable
-from storage.interface import ListOptions, WatchEventType
-from storage.kv.memory import MemoryKV
-from storage.store import Store
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.cacher.pacing import MAX_STEPS
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Expired, Unavailable
+from aio_apiserver.storage.interface import ListOptions, WatchEventType
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, labelled, set_spec, shapes, with_field
 

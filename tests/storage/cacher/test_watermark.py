@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.cacher.watermark import Watermark
-from storage.errors import Closed
+from aio_apiserver.storage.cacher.watermark import Watermark
+from aio_apiserver.storage.errors import Closed
 
 
 async def test_what_has_been_reached_is_not_waited_for() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.cacher.window import FRESH_SECONDS, LARGEST, SMALLEST, Window
-from storage.errors import Expired
+from aio_apiserver.storage.cacher.window import FRESH_SECONDS, LARGEST, SMALLEST, Window
+from aio_apiserver.storage.errors import Expired
 from tests.storage.cacher.objects import change
 
 

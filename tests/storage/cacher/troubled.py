@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from storage.clock import ManualClock
-from storage.errors import Compacted, StorageError, Unavailable
-from storage.interface import (
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Compacted, StorageError, Unavailable
+from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Preconditions,
@@ -23,9 +23,9 @@ from storage.interface import (
     WatchSink,
     accept,
 )
-from storage.kv.memory import MemoryKV
-from storage.store import Store
-from storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class Door:

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
-from storage.errors import Compacted
-from storage.kv.interface import Event, EventBatch
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.interface import Event, EventBatch
 from tests.storage.kv.model import Model
 from tests.storage.kv.steps import next_batch
 

@@ -15,8 +15,8 @@ import os
 
 import pytest
 
-from storage.errors import Compacted, FutureRevision, LeaseNotFound
-from storage.kv.interface import KV, Event, EventType, prefix_end
+from aio_apiserver.storage.errors import Compacted, FutureRevision, LeaseNotFound
+from aio_apiserver.storage.kv.interface import KV, Event, EventType, prefix_end
 from tests.storage.kv import (
     contract_compaction,
     contract_leases,

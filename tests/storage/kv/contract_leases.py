@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.errors import LeaseNotFound
-from storage.kv.interface import KV, EventType, prefix_end
+from aio_apiserver.storage.errors import LeaseNotFound
+from aio_apiserver.storage.kv.interface import KV, EventType, prefix_end
 from tests.storage.kv.steps import Elapse, create, keys_of, next_events, read, remove, update
 
 UNKNOWN_LEASE = 2**62 + 4711

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from storage.errors import Closed
-from storage.kv.interface import KV, prefix_end
+from aio_apiserver.storage.errors import Closed
+from aio_apiserver.storage.kv.interface import KV, prefix_end
 from tests.storage.kv.steps import create, next_batch, next_events, take
 
 CALLS: dict[str, Callable[[KV], Awaitable[object]]] = {

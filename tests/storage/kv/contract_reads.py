@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.errors import FutureRevision
-from storage.kv.interface import KV, Record, prefix_end
+from aio_apiserver.storage.errors import FutureRevision
+from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
 from tests.storage.kv.steps import create, keys_of, read, remove, update
 
 

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from storage.kv.interface import KV, Event, EventType, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record, prefix_end
 from tests.storage.kv.steps import (
     collect,
     create,

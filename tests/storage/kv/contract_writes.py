@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.errors import TooLarge
-from storage.kv.interface import KV, MAX_VALUE_BYTES, Record, WriteResult, prefix_end
+from aio_apiserver.storage.errors import TooLarge
+from aio_apiserver.storage.kv.interface import KV, MAX_VALUE_BYTES, Record, WriteResult, prefix_end
 from tests.storage.kv.steps import create, read, remove, update
 
 

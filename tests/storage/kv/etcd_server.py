@@ -21,7 +21,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Self
 
-from storage.kv.etcd import versions
+from aio_apiserver.storage.kv.etcd import versions
 from tests.storage.kv.certificates import CertificateFiles
 
 HOST = "127.0.0.1"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from storage.kv.interface import KV, Event, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, prefix_end
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.kill_nine_writer import PREFIX, open_engine, payload
 from tests.storage.kv.steps import take_until

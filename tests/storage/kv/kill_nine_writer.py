@@ -17,10 +17,10 @@ import random
 import sys
 from pathlib import Path
 
-from storage.errors import Compacted
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import KV, Record, WriteResult, prefix_end
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import KV, Record, WriteResult, prefix_end
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 
 PREFIX = b"/kill-nine/"
 WRITERS = 8

@@ -7,7 +7,7 @@ engine gave to writes, and checks that they grow; everything else it knows by it
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from storage.kv.interface import Event, EventType, Record
+from aio_apiserver.storage.kv.interface import Event, EventType, Record
 
 State = dict[bytes, Record]
 

@@ -5,9 +5,9 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from storage.kv.sqlite import SqliteKV
-from storage.kv.sqlite.schema import Connection
-from storage.kv.sqlite.workers import Job, T
+from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.kv.sqlite.schema import Connection
+from aio_apiserver.storage.kv.sqlite.workers import Job, T
 from tests.storage.kv.steps import PATIENCE
 
 DATABASE = "store.db"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from storage.kv.interface import KV, Event, EventBatch, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, Record, prefix_end
 
 PATIENCE = 20.0
 """Seconds after which a batch that does not come is a failure; nothing waits so long when all is well."""

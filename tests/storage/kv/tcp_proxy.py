@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Self
 
-from storage.tasks import Tasks
+from aio_apiserver.storage.tasks import Tasks
 
 HOST = "127.0.0.1"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from storage.errors import DeadlineExceeded, Unavailable
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import KV, Event, Record
+from aio_apiserver.storage.errors import DeadlineExceeded, Unavailable
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import KV, Event, Record
 from tests.storage.kv.etcd_cluster import leader_of, peer_network, until
 from tests.storage.kv.etcd_server import Cluster, Member
 from tests.storage.kv.steps import create, read, take, take_until, update

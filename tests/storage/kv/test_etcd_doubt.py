@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from storage.errors import DeadlineExceeded
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import KV, Record, WriteResult
+from aio_apiserver.storage.errors import DeadlineExceeded
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_events, read, remove, update
 from tests.storage.kv.tcp_proxy import TcpProxy

@@ -3,10 +3,10 @@
 import grpc
 import pytest
 
-from storage import errors
-from storage.kv.etcd import failures, versions
-from storage.kv.etcd.config import Address, parse_endpoint
-from storage.kv.etcd.failures import Effect
+from aio_apiserver.storage import errors
+from aio_apiserver.storage.kv.etcd import failures, versions
+from aio_apiserver.storage.kv.etcd.config import Address, parse_endpoint
+from aio_apiserver.storage.kv.etcd.failures import Effect
 
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 ANSWERS = [

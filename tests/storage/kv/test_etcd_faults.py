@@ -9,9 +9,9 @@ import grpc.aio
 import pytest
 from aetcd import rpc
 
-from storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
-from storage.kv.etcd import EtcdConfig, EtcdKV, Tls
-from storage.kv.interface import KV, Record, prefix_end
+from aio_apiserver.storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls
+from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_events, read, take, update

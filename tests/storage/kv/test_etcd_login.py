@@ -10,9 +10,9 @@ from aetcd import rpc
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from storage.errors import Unauthenticated
-from storage.kv.etcd import EtcdConfig, EtcdKV, Login
-from storage.kv.interface import KV
+from aio_apiserver.storage.errors import Unauthenticated
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Login
+from aio_apiserver.storage.kv.interface import KV
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_events, read, take, update
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from storage.kv.etcd import EtcdConfig, EtcdKV, Tls
-from storage.kv.interface import KV
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls
+from aio_apiserver.storage.kv.interface import KV
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.contract import KVContract
 from tests.storage.kv.etcd_server import Member

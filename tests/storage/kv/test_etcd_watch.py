@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from storage.kv.etcd import EtcdConfig, EtcdKV, versions
-from storage.kv.interface import MAX_VALUE_BYTES, EventType, prefix_end
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, versions
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventType, prefix_end
 from tests.storage.kv.etcd_cluster import status_of, until
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_batch, next_events, take, update

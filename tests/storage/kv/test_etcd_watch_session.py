@@ -3,11 +3,11 @@
 import pytest
 from aetcd import rpc
 
-from storage.errors import Compacted, Unauthenticated
-from storage.kv.etcd.revision import RevisionSeen
-from storage.kv.etcd.watch_session import SessionRefused, WatchSession
-from storage.kv.etcd.watcher import Watcher
-from storage.kv.interface import EventBatch
+from aio_apiserver.storage.errors import Compacted, Unauthenticated
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
+from aio_apiserver.storage.kv.etcd.watcher import Watcher
+from aio_apiserver.storage.kv.interface import EventBatch
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.errors import Closed
-from storage.kv.feed import Feed, Subscription
-from storage.kv.interface import Event, EventBatch, EventType, Record
+from aio_apiserver.storage.errors import Closed
+from aio_apiserver.storage.kv.feed import Feed, Subscription
+from aio_apiserver.storage.kv.interface import Event, EventBatch, EventType, Record
 
 
 @pytest.fixture

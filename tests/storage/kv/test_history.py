@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.errors import Compacted
-from storage.kv.history import History
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.history import History
 
 
 def release(history: History) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.kv.interface import Event, EventBatch, EventType, Record, prefix_end
+from aio_apiserver.storage.kv.interface import Event, EventBatch, EventType, Record, prefix_end
 
 CREATED = Record(b"a", b"one", 5, 5, 1)
 CHANGED = Record(b"a", b"two", 5, 7, 2)

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import Compacted
-from storage.kv.interface import KV
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.kv.contract import Elapse, EmptyStoreContract, ExactCompactionContract, KVContract
 from tests.storage.kv.steps import create, next_batch, take, update
 

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.kv.etcd import EtcdConfig, EtcdKV
-from storage.kv.interface import KV
-from storage.kv.memory import MemoryKV
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.machine import Store, run_programs
 

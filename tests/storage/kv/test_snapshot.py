@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import Compacted
-from storage.kv.interface import EventType
-from storage.kv.memory import MemoryKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.interface import EventType
+from aio_apiserver.storage.kv.memory import MemoryKV
 
 ALL = (b"a", b"z")
 MANY = [b"many/%04d" % number for number in range(1_001)]

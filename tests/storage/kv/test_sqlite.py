@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.kv.interface import KV
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.kv.contract import Elapse, EmptyStoreContract, ExactCompactionContract, KVContract
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import Corrupt, DataDirLocked, StorageError, Unavailable
-from storage.kv.sqlite import SqliteKV
-from storage.kv.sqlite.schema import SCHEMA_VERSION
+from aio_apiserver.storage.errors import Corrupt, DataDirLocked, StorageError, Unavailable
+from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.kv.sqlite.schema import SCHEMA_VERSION
 from tests.storage.kv.sqlite_steps import DATABASE, mode_of, names_in, size_of
 from tests.storage.kv.steps import create, keys_of, read
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
 import asyncio, pathlib, sys
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 
 async def main():
     kv = await SqliteKV.open(pathlib.Path(sys.argv[1]))

@@ -15,11 +15,11 @@ from typing import Protocol
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import NoSpace, StorageError
-from storage.kv.interface import WriteResult
-from storage.kv.sqlite import SqliteKV
-from storage.kv.sqlite.schema import Connection
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import NoSpace, StorageError
+from aio_apiserver.storage.kv.interface import WriteResult
+from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.kv.sqlite.schema import Connection
 from tests.storage.kv.sqlite_steps import count_rows, on_writer, settle, wait_until
 from tests.storage.kv.steps import create, keys_of, next_events, read, remove, take, update
 

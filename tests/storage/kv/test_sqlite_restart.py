@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.clock import ManualClock
-from storage.errors import Compacted, LeaseNotFound
-from storage.kv.interface import KV, Event, EventType
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Compacted, LeaseNotFound
+from aio_apiserver.storage.kv.interface import KV, Event, EventType
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.kv.sqlite_steps import count_rows, names_in, settle, size_of
 from tests.storage.kv.steps import collect, create, keys_of, next_events, read, remove, update
 

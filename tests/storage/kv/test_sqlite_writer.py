@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import Closed
-from storage.kv.sqlite import SqliteKV
-from storage.kv.sqlite.schema import Connection
-from storage.kv.sqlite.workers import Patience, Workers
+from aio_apiserver.storage.errors import Closed
+from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.kv.sqlite.schema import Connection
+from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from tests.storage.kv.sqlite_steps import on_writer
 from tests.storage.kv.steps import create, keys_of, read, update
 
@@ -184,8 +184,8 @@ class TestWorkers:
 class TestDiskFailure:
     PROGRAM = """
 import asyncio, pathlib, resource, signal, sys
-from storage.errors import DeadlineExceeded, Unavailable
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.errors import DeadlineExceeded, Unavailable
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 
 def limit(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import Compacted
-from storage.kv.interface import KV, Event, EventBatch, EventType, Record
-from storage.kv.memory import MemoryKV
-from storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, EventType, Record
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.kv.steps import create, next_batch, next_events, read, remove, take, take_until, update
 
 LARGE = bytes(1_000_000)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.errors import Corrupt
-from storage.transformer import ENCRYPTED_PREFIX, IDENTITY, Chain, Encrypting, Prefixed
-from storage.transformers.aescbc import AESCBC
-from storage.transformers.aesgcm import AESGCM
-from storage.transformers.secretbox import Secretbox
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, IDENTITY, Chain, Encrypting, Prefixed
+from aio_apiserver.storage.transformers.aescbc import AESCBC
+from aio_apiserver.storage.transformers.aesgcm import AESGCM
+from aio_apiserver.storage.transformers.secretbox import Secretbox
 from tests.storage.transformers.steps import at_once, flipped
 
 LINKS = (

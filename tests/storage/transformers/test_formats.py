@@ -7,12 +7,12 @@ import os
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from storage.errors import Corrupt
-from storage.transformer import Cipher as StorageCipher
-from storage.transformers.aescbc import AESCBC
-from storage.transformers.aesgcm import AESGCM
-from storage.transformers.extended_nonce import ExtendedNonceAESGCM
-from storage.transformers.secretbox import Secretbox
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.transformer import Cipher as StorageCipher
+from aio_apiserver.storage.transformers.aescbc import AESCBC
+from aio_apiserver.storage.transformers.aesgcm import AESGCM
+from aio_apiserver.storage.transformers.extended_nonce import ExtendedNonceAESGCM
+from aio_apiserver.storage.transformers.secretbox import Secretbox
 
 CONTEXT = b"/registry/secrets/default/db"
 KEY = bytes(range(32))

@@ -1,0 +1,127 @@
+"""Faults: requests that fail on purpose, for those who test what their clients do then.
+
+Only in the chain of a server that was started for testing. Innermost, so that users, rights and resources are known and
+metrics count what clients see. Must hold: every fault is logged, and marked on every answer that there is.
+"""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+
+from aiohttp import web
+from msgspec.structs import replace
+
+from aio_apiserver.apiserver.bench import stale, watch_faults
+from aio_apiserver.apiserver.bench.faults import Active, Faults
+from aio_apiserver.apiserver.bench.rules import Fault
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
+from aio_apiserver.apiserver.wire.watch_streams import WatchStream
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.errors import Details, StatusError
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.rest import MODIFIED
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import WatchSink
+
+_REASONS = {500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
+
+
+class FaultFilter:
+    """Does to each request what the rules say."""
+
+    def __init__(self, faults: Faults, served: ServedPaths, clock: Clock) -> None:
+        self._faults = faults
+        self._served = served
+        self._clock = clock
+
+    def with_faults(self, handler: Handler) -> Handler:
+        """Let things go wrong in front of a handler, behind it, and in what it streams."""
+
+        async def faulty(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            met = list(self._faults.of_request(context.info, context.user.name))
+            for active in met:
+                watch_faults.log(active, context)
+            context = replace(context, fault=", ".join(active.mark for active in met))
+            failure = await self._before(request, context, met)
+            if failure is not None:
+                return responses.error(request, context, failure)
+            response = await self._handled(request, context, met, handler)
+            if _has(met, Fault.CUT_AFTER):
+                raise _cut(request)
+            return response
+
+        return faulty
+
+    async def _before(
+        self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active]
+    ) -> StatusError | None:
+        """What the request waits for, and why it fails if it does. Raises ConnectionResetError."""
+        await self._clock.patience.sleep(
+            sum(active.rule.seconds for active in met if active.rule.fault is Fault.LATENCY)
+        )
+        if _has(met, Fault.CUT_BEFORE):
+            raise _cut(request)
+        return next((failure for active in met if (failure := _failure(active, context)) is not None), None)
+
+    async def _handled(
+        self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active], handler: Handler
+    ) -> web.StreamResponse:
+        version = next((active.rule.version for active in met if active.rule.fault is Fault.STALE), None)
+        if version is not None and context.info.verb == "list":
+            context = stale.listing(context, version)
+        elif version is not None:
+            handler = partial(stale.get, served=self._served, version=version)
+        async with AsyncExitStack() as stack:
+            if context.info.verb == "watch":
+                context = replace(context, sink_of=self._sinks(context, stack))
+            try:
+                return await handler(request, context)
+            except StatusError as failure:
+                if not met or request.writer.output_size:
+                    raise
+                return responses.error(request, context, failure)
+
+    def _sinks(self, context: RequestContext, stack: AsyncExitStack) -> SinkOf:
+        def sink_of(stream: WatchStream, seconds: float) -> WatchSink:
+            sink = watch_faults.FaultyStream(stream, context, self._faults, self._clock)
+            stack.push_async_callback(sink.close)
+            sink.begin(seconds)
+            return sink
+
+        return sink_of
+
+
+def _has(met: Sequence[Active], fault: Fault) -> bool:
+    return any(active.rule.fault is fault for active in met)
+
+
+def _cut(request: web.BaseRequest) -> ConnectionResetError:
+    """Break the connection."""
+    if request.transport is not None:
+        request.transport.abort()
+    return ConnectionResetError("the connection was cut by a fault")
+
+
+def _failure(active: Active, context: RequestContext) -> StatusError | None:
+    """What a fault answers, if it is one that answers."""
+    info, rule = context.info, active.rule
+    if rule.fault is Fault.CONFLICT:
+        return errors.Conflict(GroupResource(info.group, info.resource), info.name, why=MODIFIED)
+    if rule.fault is Fault.THROTTLE:
+        seconds = max(round(rule.seconds), 1)
+        return errors.TooManyRequests("Too many requests, please try again later.", retry_after_seconds=seconds)
+    if rule.fault is Fault.GONE:
+        return errors.Expired(watch_faults.TOO_OLD)
+    return _Broken(active) if rule.fault is Fault.ERROR else None
+
+
+class _Broken(StatusError):
+    """A 5xx."""
+
+    def __init__(self, active: Active) -> None:
+        rule = active.rule
+        super().__init__(f"injected fault {active.mark}", details=Details(retry_after_seconds=round(rule.seconds)))
+        self.code = rule.code
+        self.reason = _REASONS.get(rule.code, "")

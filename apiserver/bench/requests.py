@@ -1,0 +1,195 @@
+"""Requests: what clients have asked for, for tests that ask what an operator did.
+
+    server.requests.matching(verb="patch", resource="pods")
+    server.requests.assert_made(verb="patch", resource="pods", count=2)
+
+Written on the server's event loop, read from any thread. Must hold: what is remembered is bounded, bodies too; of the
+headers only who asks and what is in the body are remembered, no credentials.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from threading import Condition
+
+from aiohttp import hdrs, web
+
+from aio_apiserver.apiserver.bench import found
+from aio_apiserver.apiserver.bench.found import Found
+from aio_apiserver.apiserver.bench.seen import Seen
+from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.storage.clock import Clock
+
+_KEPT = 10_000
+_KEPT_BYTES = 64 * 1024 * 1024
+_SECONDS = 10.0
+
+Pattern = str | int | Collection[str | int]
+"""A value, with `*` if it is text; or several, of which one has to fit."""
+
+FIELDS = frozenset(Seen.__struct_fields__) - {"number", "at", "data", "_body"} | {"line"}
+"""What requests are asked for by."""
+
+
+class Requests:
+    """Of one server, oldest first."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._seen: deque[Seen] = deque(maxlen=_KEPT)
+        self._with_body: deque[Seen] = deque()
+        self._bytes = 0
+        self._count = 0
+        self._changed = Condition()
+
+    @property
+    def count(self) -> int:
+        """How many there were so far."""
+        return self._count
+
+    def matching(self, *, since: int = 0, **patterns: Pattern) -> Found:
+        """Those behind the first `since` whose fields fit: verb, resource, name, user, status, line ...
+
+        Raises TypeError for a field that requests do not have.
+        """
+        return self.selected(patterns, since=since)
+
+    def selected(self, patterns: Mapping[str, Pattern], *, since: int = 0) -> Found:
+        """The same, by a table."""
+        if unknown := sorted(patterns.keys() - FIELDS):
+            raise TypeError(f"requests have no {', '.join(unknown)}; they have {', '.join(sorted(FIELDS))}")
+        wanted = {field: _texts(pattern) for field, pattern in patterns.items()}
+        return Found(one for one in self._since(since) if _fits(one, wanted))
+
+    @contextmanager
+    def recorded(self, **patterns: Pattern) -> Iterator[Found]:
+        """What fits and is made while the context is open; the list is filled when it ends."""
+        since, made = self._count, Found()
+        try:
+            yield made
+        finally:
+            made.extend(self.matching(since=since, **patterns))
+
+    def assert_made(self, *, count: int | None = None, since: int = 0, **patterns: Pattern) -> Found:
+        """Fail unless there are such requests: so many, or any. Returns them."""
+        made = self.matching(since=since, **patterns)
+        if len(made) == count or (count is None and made):
+            return made
+        wanted = "at least one" if count is None else str(count)
+        raise AssertionError(self._told(f"{len(made)} requests fit {_shown(patterns)}, expected {wanted}", made, since))
+
+    def assert_none(self, *, since: int = 0, **patterns: Pattern) -> None:
+        """Fail if there are such requests."""
+        self.assert_made(count=0, since=since, **patterns)
+
+    def wait_for(self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern) -> Found:
+        """Those that fit, as soon as so many are answered; watches, as soon as they are asked for.
+
+        Raises AssertionError when time is over.
+        """
+        made = Found()
+
+        def is_enough() -> bool:
+            made[:] = (one for one in self.matching(since=since, **patterns) if one.status or one.verb == "watch")
+            return len(made) >= count
+
+        with self._changed:
+            if self._changed.wait_for(is_enough, within):
+                return made
+        what = f"{len(made)} requests fit {_shown(patterns)}, expected {count} within {within:g} s"
+        raise AssertionError(self._told(what, made, since))
+
+    async def wait_for_async(
+        self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern
+    ) -> Found:
+        """The same, for tests whose event loop must run on meanwhile."""
+        return await asyncio.to_thread(self.wait_for, count=count, since=since, within=within, **patterns)
+
+    def clear(self) -> None:
+        """Forget them; numbers go on."""
+        self._seen.clear()
+        self._with_body.clear()
+        self._bytes = 0
+
+    def with_recording(self, handler: Handler) -> Handler:
+        """Remember what comes, and how it ends."""
+
+        async def recorded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            seen = self._began(request, context)
+            try:
+                response = await handler(request, context)
+            except StatusError as failure:
+                self._ended(seen, failure.code, request)
+                raise
+            seen.fault = response.headers.get(responses.FAULT, "")
+            self._ended(seen, response.status, request)
+            return response
+
+        return recorded
+
+    def _since(self, number: int) -> list[Seen]:
+        return [one for one in tuple(self._seen) if one.number > number]
+
+    def _told(self, what: str, made: Found, since: int) -> str:
+        """A message for people: what is wrong, and everything that was asked."""
+        numbers = {one.number for one in made}
+        return "\n".join([what, *found.table(self._since(since), numbers)])
+
+    def _began(self, request: web.BaseRequest, context: RequestContext) -> Seen:
+        self._count += 1
+        info = context.info
+        seen = Seen(
+            number=self._count,
+            at=self._clock.now(),
+            method=request.method,
+            path=request.raw_path,
+            verb=info.verb,
+            group=info.group,
+            resource=info.resource,
+            subresource=info.subresource,
+            namespace=info.namespace,
+            name=info.name,
+            user=context.user.name,
+            user_agent=request.headers.get(hdrs.USER_AGENT, ""),
+            content_type=request.headers.get(hdrs.CONTENT_TYPE, ""),
+        )
+        with self._changed:
+            self._seen.append(seen)
+            self._changed.notify_all()
+        return seen
+
+    def _ended(self, seen: Seen, status: int, request: web.BaseRequest) -> None:
+        data = request.get(bodies.BODY, b"")
+        if data:
+            self._keep(seen, len(data))
+        with self._changed:
+            seen.answered(status, data)
+            self._changed.notify_all()
+
+    def _keep(self, seen: Seen, size: int) -> None:
+        """Make room for a body: the oldest ones go."""
+        self._with_body.append(seen)
+        self._bytes += size
+        while self._bytes > _KEPT_BYTES:
+            oldest = self._with_body.popleft()
+            self._bytes -= len(oldest.data)
+            oldest.data = b""
+
+
+def _texts(pattern: Pattern) -> Collection[str]:
+    return [str(pattern)] if isinstance(pattern, str | int) else list(map(str, pattern))
+
+
+def _fits(one: Seen, wanted: Mapping[str, Collection[str]]) -> bool:
+    return all(
+        any(fnmatchcase(str(getattr(one, field)), pattern) for pattern in patterns)
+        for field, patterns in wanted.items()
+    )
+
+
+def _shown(patterns: Mapping[str, Pattern]) -> str:
+    return ", ".join(f"{field}={pattern!r}" for field, pattern in patterns.items()) or "anything"

@@ -1,0 +1,150 @@
+"""Rules: which faults are put into which requests. One model for Python, files and HTTP.
+
+Pure. A rule without a verb, a resource ... is for all of them; patterns are those of the shell (`team-*`).
+
+    fault: throttle            # 429 with Retry-After
+    verb: [create, patch]
+    resource: deployments.apps
+    seconds: 2
+    count: 3                   # three times, then never again
+
+Must hold: what makes no sense is refused when the rule is made, not when it meets a request.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+
+from aio_apiserver.apiserver.serializers import yaml
+from aio_apiserver.apiserver.wire.request_info import RequestInfo
+
+
+class Fault(Enum):
+    """What can go wrong."""
+
+    LATENCY = "latency"
+    """The answer takes `seconds` longer."""
+    CONFLICT = "conflict"
+    """409: somebody else was faster."""
+    THROTTLE = "throttle"
+    """429, with `seconds` as Retry-After."""
+    ERROR = "error"
+    """The `code`, a 5xx, with `seconds` as Retry-After if there are any."""
+    CUT_BEFORE = "cut-before"
+    """The connection breaks, and nothing has happened."""
+    CUT_AFTER = "cut-after"
+    """The connection breaks, and what was asked for has happened."""
+    GONE = "gone"
+    """410: the resource version is too old; a watch that is open ends with it."""
+    STALE = "stale"
+    """Gets and lists show the state of `version`, or of the moment at which the rule was made."""
+    CUT_WATCH = "cut-watch"
+    """The connection of a watch breaks, an open one's too."""
+    DUPLICATE = "duplicate"
+    """Events of a watch come twice."""
+    DELAY = "delay"
+    """Events of a watch, and all behind them, come `seconds` later."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"there is no fault {value!r}; there are {', '.join(one.value for one in cls)}")
+
+
+OF_WATCHES = frozenset({Fault.GONE, Fault.CUT_WATCH, Fault.DUPLICATE, Fault.DELAY})
+"""What happens to the events of watches."""
+_OF_WATCHES_ALONE = OF_WATCHES - {Fault.GONE}
+_READING = frozenset({"get", "list"})
+_TIMED = frozenset({Fault.LATENCY, Fault.DELAY})
+
+
+def _many(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_many)]
+
+
+class Rule(BaseModel):
+    """One fault, and where it goes.
+
+    verb: get, list, watch, create, update, patch, delete, deletecollection. resource: `pods`, `deployments.apps`,
+    `pods/status`. after: so many requests (of a watch: events) pass first. count: how often it happens, without end if
+    that is not said.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: Fault
+    id: str = ""
+    verb: Patterns = ()
+    resource: Patterns = ()
+    namespace: Patterns = ()
+    name: Patterns = ()
+    user: Patterns = ()
+    probability: Annotated[float, Field(ge=0, le=1)] = 1.0
+    after: Annotated[int, Field(ge=0)] = 0
+    count: Annotated[int, Field(ge=1)] | None = None
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    code: Annotated[int, Field(ge=500, le=599)] = 500
+    version: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.fault in _TIMED and not self.seconds:
+            raise ValueError(f"{self.fault.value} needs seconds")
+        if self.version is not None and self.fault is not Fault.STALE:
+            raise ValueError("only stale reads have a version")
+        return self
+
+    def is_for(self, info: RequestInfo, user: str) -> bool:
+        """Whether a request is one of those that the rule means."""
+        return (
+            info.is_resource
+            and self._fits_verb(info.verb)
+            and (not self.resource or any(name in self.resource for name in _names(info)))
+            and _fits(self.namespace, info.namespace)
+            and _fits(self.name, info.name)
+            and _fits(self.user, user)
+        )
+
+    def _fits_verb(self, verb: str) -> bool:
+        if self.fault in _OF_WATCHES_ALONE and verb != "watch":
+            return False
+        if self.fault is Fault.STALE and verb not in _READING:
+            return False
+        return _fits(self.verb, verb)
+
+
+_RULES: TypeAdapter[list[Rule]] = TypeAdapter(list[Rule])
+
+
+def read(path: Path) -> Sequence[Rule]:
+    """The rules of a file: a list in YAML or JSON. Raises OSError, ValueError."""
+    return parse(path.read_bytes(), str(path))
+
+
+def parse(text: bytes, where: str) -> Sequence[Rule]:
+    """The rules of a text: a list or a single one. Raises ValueError."""
+    document = yaml.read(text).json
+    try:
+        if document.startswith(b"["):
+            return _RULES.validate_json(document)
+        return [Rule.model_validate_json(document)]
+    except ValueError as exc:
+        raise ValueError(f"{where}: {exc}") from exc
+
+
+def _names(info: RequestInfo) -> Sequence[str]:
+    """By what a rule may call the resource of a request: a part of an object only by its own name."""
+    full = f"{info.resource}.{info.group}" if info.group else info.resource
+    if info.subresource:
+        return (f"{info.resource}/{info.subresource}", f"{full}/{info.subresource}")
+    return (info.resource, full)
+
+
+def _fits(patterns: Sequence[str], text: str) -> bool:
+    return not patterns or any(fnmatchcase(text, pattern) for pattern in patterns)

@@ -1,0 +1,127 @@
+"""Seen: one request that a client has made, and the line that stands for it.
+
+    create pods default/web-0
+    patch deployments.apps/status default/web
+    list nodes
+    get /version
+
+Must hold: a line tells requests apart as their author does, by what was done to what; it says nothing of versions and
+of parameters.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from aio_apiserver.apiserver.serializers import yaml
+from aio_apiserver.apiserver.wire import negotiation
+
+_ANY_SUFFIX = "?????"
+"""What the server puts behind a `generateName`."""
+
+
+class Seen(Struct):
+    """One request. `status` is 0 as long as it has no answer: while it runs, or when its connection broke.
+
+    name: of an object that is created, the one in its body; with `generateName`, a pattern that fits what came of it.
+    """
+
+    number: int
+    at: float
+    method: str
+    path: str
+    verb: str
+    group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    user: str
+    user_agent: str
+    content_type: str = ""
+    status: int = 0
+    fault: str = ""
+    data: bytes = b""
+    """The body as it came. Empty when it was not read, or when much has come since."""
+    _body: Any = None
+
+    def __str__(self) -> str:
+        fault = f" [{self.fault}]" if self.fault else ""
+        return f"{self.number:5} {self.status or '---'} {self.method} {self.path} ({self.user_agent}){fault}"
+
+    def __repr__(self) -> str:
+        return f"<{self.line}: {self.status or 'no answer'}>"
+
+    @property
+    def line(self) -> str:
+        """The request in short."""
+        if not self.resource:
+            return f"{self.verb} {self.path.partition('?')[0]}"
+        resource = f"{self.resource}.{self.group}" if self.group else self.resource
+        kind = f"{resource}/{self.subresource}" if self.subresource else resource
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.verb} {kind} {place}".rstrip()
+
+    @property
+    def body(self) -> Any:
+        """What was sent, read: an object, a list of JSON patches, the options of a deletion. None without a body."""
+        if self._body is None and self.data:
+            self._body = _read(self.data, self.content_type)
+        return self._body
+
+    def answered(self, status: int, data: bytes) -> None:
+        """The answer has begun."""
+        self.status, self.data = status, data
+        if self.verb == "create" and not self.name and isinstance(self.body, dict):
+            self.name = _name_in(self.body)
+
+    def shown(self) -> Mapping[str, Any]:
+        """For JSON."""
+        hidden = ("data", "_body")
+        facts = {name: getattr(self, name) for name in self.__struct_fields__ if name not in hidden}
+        return {**facts, "line": self.line, "body": self.body}
+
+
+def _name_in(body: Mapping[str, Any]) -> str:
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict):
+        return ""
+    prefix = metadata.get("generateName")
+    return str(metadata.get("name") or (f"{prefix}{_ANY_SUFFIX}" if prefix else ""))
+
+
+def _read(data: bytes, content_type: str) -> Any:
+    """The value of a body; text that cannot be read is given as it is."""
+    try:
+        return _READERS.get(content_type.partition(";")[0].strip(), orjson.loads)(data)
+    except ValueError:
+        return data.decode(errors="replace")
+
+
+def _from_yaml(data: bytes) -> Any:
+    return orjson.loads(yaml.read(data).json)
+
+
+def _from_protobuf(data: bytes) -> Any:
+    from aio_apiserver.apiserver.serializers import protobuf
+    from aio_apiserver.registry.base.names import GroupVersionKind
+    from aio_apiserver.registry.machinery import schema
+
+    return _said(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
+
+
+def _said(value: Any) -> Any:
+    """A value without the empty texts and parts that Go writes where nothing was said."""
+    if isinstance(value, dict):
+        parts = {name: _said(part) for name, part in value.items()}
+        return {name: part for name, part in parts.items() if part not in ("", None, {}, [])}
+    return [_said(one) for one in value] if isinstance(value, list) else value
+
+
+_READERS = {
+    negotiation.YAML: _from_yaml,
+    "application/apply-patch+yaml": _from_yaml,
+    negotiation.PROTOBUF: _from_protobuf,
+}

@@ -1,0 +1,88 @@
+"""The command line and the settings: flags made from fields, settings made from what was given, complaints from both.
+
+Pure. Must hold: a complaint names the flag and quotes what was given, in Go's words where Go has some.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from aio_apiserver.apiserver.config.flag_grammar import Flag, Kind, Parsed, UsageError, Value, invalid
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.base.golang.quoting import quote
+
+
+def settings_of(parsed: Parsed) -> Settings:
+    """The settings of a command line. Raises UsageError."""
+    values = {name.replace("-", "_"): value for name, value in parsed.values.items()}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as exc:
+        raise UsageError(_complaint(exc, parsed.values)) from exc
+    except RuntimeError as exc:
+        raise UsageError(f"{exc} Use --data-dir.") from exc
+
+
+def flags() -> list[Flag]:
+    """All flags that have an effect, in the order of their groups."""
+    return [_flag_of(name, field) for name, field in Settings.model_fields.items()]
+
+
+def _flag_of(name: str, field: FieldInfo) -> Flag:
+    about: Any = field.json_schema_extra
+    kind = _kind_of(field)
+    default = about["shown"] or _shown(field.default, kind)
+    return Flag(name.replace("_", "-"), kind, about["group"], field.description or "", default, about["shorthand"])
+
+
+def _kind_of(field: FieldInfo) -> Kind:
+    for extra in field.metadata:
+        if isinstance(extra, Kind):
+            return extra
+    if field.annotation is bool:
+        return Kind.BOOL
+    if field.annotation is int:
+        return Kind.INT
+    if field.annotation is float:
+        return Kind.FLOAT
+    return Kind.LIST if str(field.annotation).startswith("tuple") else Kind.STRING
+
+
+def _shown(default: Any, kind: Kind) -> str:
+    """A default as --help has it; nothing for what is empty, zero or off."""
+    if default in (None, "", 0, False, (), {}):
+        return ""
+    if kind is Kind.DURATION:
+        return durations.show(default)
+    if kind is Kind.LIST:
+        return f"[{','.join(map(str, default))}]"
+    if kind is Kind.BOOL:
+        return "true"
+    if kind is Kind.FLOAT:
+        return f"{default:g}"
+    return f'"{default}"' if kind is Kind.STRING else str(default)
+
+
+def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
+    """The first thing that is wrong, in Go's words."""
+    first = error.errors()[0]
+    why = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return why
+    flag = next(flag for flag in flags() if flag.name == str(first["loc"][0]).replace("_", "-"))
+    given = values[flag.name]
+    text = given if isinstance(given, str) else ",".join(given)
+    return str(invalid(flag, text, _reason(flag.kind, first["type"], text) or why))
+
+
+def _reason(kind: Kind, error: str, text: str) -> str:
+    if kind is Kind.INT and error.startswith("int_"):
+        return f"strconv.ParseInt: parsing {quote(text)}: invalid syntax"
+    if kind is Kind.FLOAT and error.startswith("float_"):
+        return f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax"
+    if kind is Kind.BOOL:
+        return f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
+    return ""

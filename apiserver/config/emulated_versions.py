@@ -1,0 +1,40 @@
+"""--emulated-version: which version of Kubernetes the server tells that it is.
+
+Pure. Must hold: complaints have kube-apiserver's words.
+"""
+
+import re
+from collections.abc import Sequence
+
+from aio_apiserver.registry.base.gates import NEWEST, OLDEST, Version
+from aio_apiserver.registry.base.golang.quoting import quote
+
+_COMPONENT = "kube"
+_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
+
+
+def parse(texts: Sequence[str]) -> Version:
+    """The version that was said, or this one. Raises ValueError."""
+    said: dict[str, str] = {}
+    for text in texts:
+        component, found, version = text.rpartition("=")
+        component, version = component.strip() if found else _COMPONENT, version.strip()
+        if component in said:
+            raise ValueError(f"duplicate version flag, {component}={said[component]} and {component}={version}")
+        if component != _COMPONENT:
+            raise ValueError(f"component not registered: {component}")
+        said[component] = version
+    return _checked(said[_COMPONENT]) if said else NEWEST
+
+
+def _checked(text: str) -> Version:
+    match = _VERSION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"could not parse {quote(text)} as version")
+    major, minor, patch = int(match[1]), int(match[2]), int(match[3] or 0)
+    if patch:
+        raise ValueError(f"patch version not allowed, got: {_COMPONENT}={major}.{minor}.{patch}")
+    if not OLDEST <= (major, minor) <= NEWEST:
+        oldest, newest = (".".join(map(str, one)) for one in (OLDEST, NEWEST))
+        raise ValueError(f"emulation version {major}.{minor} is not between [{oldest}, {newest}.0]")
+    return major, minor

@@ -1,0 +1,177 @@
+"""The grammar of kube-apiserver's command line: flags and values in, texts by flag out.
+
+    --name value   --name=value   --bool   --bool=false   --list a,b --list c   --map k=v,k2=v2   -v=4   -v 4   -v4
+
+Pure; what a flag means, and whether its value makes sense, is settings.py's business. Must hold: words are joined by
+dashes or underscores alike; a flag that kube-apiserver has and this server does not use is read and named in `ignored`;
+every complaint has Go's words.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.golang.text import quoted
+
+
+class Kind(Enum):
+    """How a flag's value is written; the text is what --help calls it."""
+
+    STRING = "string"
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    DURATION = "duration"
+    IP = "ip"
+    LIST = "strings"
+    MAP = "mapStringString"
+
+
+class Flag(Struct, frozen=True):
+    """One flag. `default` is what --help shows, empty when there is none."""
+
+    name: str
+    kind: Kind
+    group: str
+    help: str
+    default: str = ""
+    shorthand: str = ""
+
+
+Value = str | tuple[str, ...] | dict[str, str]
+
+
+class Parsed(Struct, frozen=True):
+    """What a command line says: values by flag name, the known flags that are not used, and what was asked instead."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
+    wants_help: bool = False
+    version: str = ""
+
+
+class UsageError(ValueError):
+    """A command line that cannot be understood."""
+
+
+HELP = Flag("help", Kind.BOOL, "Global", "help for apiserver", shorthand="h")
+VERSION = Flag("version", Kind.BOOL, "Global", "--version, --version=raw prints version information and quits")
+
+
+def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, Kind]) -> Parsed:
+    """Read a command line. `unused` are the flags that are known and have no effect. Raises UsageError."""
+    reader = _Reader(arguments, flags, unused)
+    while reader.has_more:
+        reader.read_next()
+    return reader.parsed()
+
+
+class _Reader:
+    """Walks through the arguments once."""
+
+    def __init__(self, arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, Kind]) -> None:
+        known = (*flags, HELP, VERSION)
+        self._flags = {flag.name: flag for flag in known}
+        self._shorthands = {flag.shorthand: flag for flag in known if flag.shorthand}
+        self._unused = unused
+        self._left = list(reversed(arguments))
+        self._texts: dict[str, list[str]] = {}
+        self._ignored: dict[str, None] = {}
+
+    @property
+    def has_more(self) -> bool:
+        return bool(self._left)
+
+    def read_next(self) -> None:
+        argument = self._left.pop()
+        if argument.startswith("--") and argument != "--":
+            self._read_long(argument)
+        elif argument.startswith("-") and argument not in ("-", "--"):
+            self._read_short(argument)
+        elif argument == "--":
+            self._refuse(*reversed(self._left))
+            self._left.clear()
+        else:
+            self._refuse(argument)
+
+    def parsed(self) -> Parsed:
+        wants_help = self._texts.pop(HELP.name, ["false"])[-1] != "false"
+        version = self._texts.pop(VERSION.name, ["false"])[-1]
+        values = {name: _value(self._flags[name], texts) for name, texts in self._texts.items()}
+        return Parsed(values, list(self._ignored), wants_help, "" if version == "false" else version)
+
+    def _refuse(self, *words: str) -> None:
+        """Complain about words that belong to no flag; empty ones do no harm."""
+        if any(words):
+            raise UsageError(f'"apiserver" does not take any arguments, got {quoted(words)}')
+
+    def _read_long(self, argument: str) -> None:
+        given, has_value, text = argument[2:].partition("=")
+        if not given or given.startswith("-"):
+            raise UsageError(f"bad flag syntax: {argument}")
+        name = given.replace("_", "-")
+        flag = self._flags.get(name)
+        kind = flag.kind if flag else self._unused.get(name)
+        if kind is None:
+            raise UsageError(f"unknown flag: --{given}")
+        if not has_value:
+            text = "true" if kind is Kind.BOOL else self._argument_of(f"--{given}")
+        self._take(name, text)
+
+    def _read_short(self, argument: str) -> None:
+        letter, rest = argument[1], argument[2:]
+        flag = self._shorthands.get(letter)
+        if flag is None:
+            raise UsageError(f"unknown shorthand flag: {letter!r} in {argument}")
+        if flag.kind is Kind.BOOL and not rest.startswith("="):
+            self._take(flag.name, "true")
+            if rest:
+                self._left.append(f"-{rest}")
+        elif rest:
+            self._take(flag.name, rest.removeprefix("="))
+        else:
+            self._take(flag.name, self._argument_of(f"{letter!r} in {argument}"))
+
+    def _argument_of(self, flag: str) -> str:
+        if not self._left:
+            raise UsageError(f"flag needs an argument: {flag}")
+        return self._left.pop()
+
+    def _take(self, name: str, text: str) -> None:
+        if name in self._flags:
+            self._texts.setdefault(name, []).append(text)
+        else:
+            self._ignored[name] = None
+
+
+def _value(flag: Flag, texts: Sequence[str]) -> Value:
+    """The last text, or all of them for a flag that adds up."""
+    if flag.kind is Kind.LIST:
+        return tuple(item for text in texts for item in _split(flag, text))
+    if flag.kind is Kind.MAP:
+        return dict(_pair(flag, item) for text in texts for item in _split(flag, text))
+    return texts[-1]
+
+
+def _split(flag: Flag, text: str) -> list[str]:
+    """The items between the commas; an item in double quotes may hold commas itself."""
+    try:
+        return next(csv.reader([text], strict=True), [])
+    except csv.Error as exc:
+        raise invalid(flag, text, str(exc)) from exc
+
+
+def _pair(flag: Flag, item: str) -> tuple[str, str]:
+    name, found, value = item.partition("=")
+    if not found:
+        raise invalid(flag, item, f"{item} must be formatted as key=value")
+    return name.strip(), value.strip()
+
+
+def invalid(flag: Flag, text: str, why: str) -> UsageError:
+    """The complaint about a value."""
+    shown = f"-{flag.shorthand}, --{flag.name}" if flag.shorthand else f"--{flag.name}"
+    return UsageError(f"invalid argument {quote(text)} for {quote(shown)} flag: {why}")

@@ -1,0 +1,41 @@
+"""What the settings say of the registry, in the registry's own words."""
+
+import logging
+
+from aio_apiserver.apiserver.config import admission_config, port_range
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.registry.controlplane import enablement
+from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.machinery.schema import builtin
+
+logger = logging.getLogger(__name__)
+
+
+def config_of(settings: Settings) -> Config:
+    """The configuration of the registry."""
+    return Config(
+        service_cluster_ip_ranges=settings.service_cluster_ip_range,
+        service_node_ports=port_range.parse(settings.service_node_port_range),
+        allow_privileged=settings.allow_privileged,
+        kubelet_port=settings.kubelet_port,
+        kubelet_address_types=settings.kubelet_preferred_address_types,
+        enabled_admission=settings.enable_admission_plugins,
+        disabled_admission=settings.disable_admission_plugins,
+        admission_configuration=admission_config.load(settings.admission_control_config_file),
+        event_ttl_seconds=int(settings.event_ttl),
+        not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
+        unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
+        enablement=_enablement(settings),
+    )
+
+
+def _enablement(settings: Settings) -> Enablement:
+    """Which built-in resources are served. Raises ValueError."""
+    if not settings.runtime_config:
+        return Enablement()
+    given = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in settings.runtime_config)}
+    found = enablement.parse(given, builtin().versions)
+    for version in found.unserved():
+        logger.warning("--runtime-config: this server has no %s", version)
+    return found

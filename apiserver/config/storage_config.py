@@ -1,0 +1,44 @@
+"""What the settings say of storage, in storage's own words. Opens nothing.
+
+Must hold: gRPC is imported only where there are etcd servers.
+"""
+
+from typing import TYPE_CHECKING
+
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.storage.factory import servers_overrides
+from aio_apiserver.storage.factory.factory import EVENTS, StorageConfig
+
+if TYPE_CHECKING:
+    from aio_apiserver.storage.kv.etcd import EtcdConfig
+
+
+def config_of(settings: Settings) -> StorageConfig:
+    """The configuration of the StorageFactory."""
+    return StorageConfig(
+        etcd=_etcd(settings) if settings.etcd_servers or settings.etcd_servers_overrides else None,
+        data_dir=settings.data_dir if settings.backend == "sqlite" else None,
+        prefix=settings.etcd_prefix,
+        overrides=[servers_overrides.parse(text) for text in settings.etcd_servers_overrides],
+        media_type=settings.storage_media_type,
+        encryption_config=settings.encryption_provider_config,
+        reloads_encryption_config=settings.encryption_provider_config_automatic_reload,
+        watch_cache=settings.watch_cache,
+        uncached=EVENTS | _without_cache(settings),
+        compaction_interval=settings.etcd_compaction_interval,
+        lease_reuse_seconds=settings.lease_reuse_duration_seconds,
+    )
+
+
+def _etcd(settings: Settings) -> "EtcdConfig":
+    from aio_apiserver.storage.kv.etcd import EtcdConfig, Tls
+
+    tls = Tls(authority=settings.etcd_cafile, certificate=settings.etcd_certfile, key=settings.etcd_keyfile)
+    return EtcdConfig(endpoints=settings.etcd_servers, tls=tls)
+
+
+def _without_cache(settings: Settings) -> frozenset[tuple[str, str]]:
+    """The resources whose cache has the size zero, as (group, resource)."""
+    sizes = (setting.rpartition("#") for setting in settings.watch_cache_sizes)
+    names = (resource.partition(".") for resource, _, size in sizes if int(size) == 0)
+    return frozenset((group, resource) for resource, _, group in names)

@@ -1,0 +1,34 @@
+"""The flags of kube-apiserver v1.36 that this server knows and does not use: given, they are read and warned about.
+
+A flag leaves this table when settings.py gets a field for it.
+"""
+
+from collections.abc import Mapping
+
+from aio_apiserver.apiserver.config.flag_grammar import Kind
+
+_BOOLEANS = """
+    contention-profiling disable-http2-serving emulation-forward-compatible
+    enable-garbage-collector enable-logs-handler
+    log-json-split-stream log-text-split-stream permit-address-sharing runtime-config-emulation-forward-compatible
+    shutdown-send-retry-after
+"""
+
+_WITH_VALUES = """
+    admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count
+    audit-webhook-batch-initial-backoff coordinated-leadership-lease-duration coordinated-leadership-renew-deadline
+    coordinated-leadership-retry-period cors-allowed-origins debug-socket-path default-watch-cache-size
+    delete-collection-workers disabled-metrics egress-selector-config-file endpoint-reconciler-type
+    etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
+    goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port
+    livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
+    max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
+    service-account-signing-endpoint
+    show-hidden-metrics-for-version shutdown-watch-termination-grace-period storage-initialization-timeout
+    strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
+"""
+
+UNUSED: Mapping[str, Kind] = {
+    **dict.fromkeys(_BOOLEANS.split(), Kind.BOOL),
+    **dict.fromkeys(_WITH_VALUES.split(), Kind.STRING),
+}

@@ -1,0 +1,101 @@
+"""What the program says of itself: --help and docs/flags.md, both made from the settings.
+
+    python -m aio_apiserver.apiserver.usage > docs/flags.md
+
+Pure. Must hold: flags are grouped and laid out as kube-apiserver does it.
+"""
+
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from aio_apiserver.apiserver.config import command_line
+from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, Kind
+from aio_apiserver.apiserver.config.settings import ENVIRONMENT
+from aio_apiserver.apiserver.config.unused_flags import UNUSED
+
+_ABOUT = """\
+The Kubernetes API server validates and configures data for the api objects
+which include pods, services, replicationcontrollers, and others. The API Server
+services REST operations and provides the frontend to the cluster's shared state
+through which all other components interact."""
+
+_GROUPS = (
+    "Local",
+    "Generic",
+    "Etcd",
+    "Secure serving",
+    "Authentication",
+    "Authorization",
+    "Admission",
+    "Auditing",
+    "Features",
+    "Logs",
+    "Misc",
+    "Global",
+)
+_LEAST_COLUMNS = 60
+
+
+def help_text(columns: int = 0) -> str:
+    """--help, wrapped to a width; 0 does not wrap."""
+    sections = [_ABOUT, "Usage:\n  apiserver [flags]"]
+    sections += [f"{group} flags:\n\n{_layout(flags, columns)}" for group, flags in _grouped()]
+    variables = "\n".join(f"  {name}  {text}" for name, text in ENVIRONMENT.items())
+    sections.append(f"Environment:\n\n{variables}")
+    sections.append(
+        "Flags of kube-apiserver that have no effect here are read and warned about; docs/flags.md lists them."
+    )
+    return "\n\n".join(sections) + "\n"
+
+
+def markdown() -> str:
+    """docs/flags.md."""
+    parts = [
+        "# Flags\n\nThe names, the grammar and the meaning are kube-apiserver's; `apiserver --help` prints the same. "
+        "The flags under *Local* are this server's own.\n"
+    ]
+    for group, flags in _grouped():
+        rows = "".join(
+            f"| `--{flag.name}` | {flag.kind.value} | {_cell(flag.default)} | {flag.help} |\n" for flag in flags
+        )
+        parts.append(f"## {group}\n\n| flag | type | default | meaning |\n|---|---|---|---|\n{rows}")
+    rows = "".join(f"| `{name}` | {text} |\n" for name, text in ENVIRONMENT.items())
+    parts.append(f"## Environment\n\n| variable | meaning |\n|---|---|\n{rows}")
+    names = textwrap.fill(", ".join(f"`--{name}`" for name in sorted(UNUSED)), 120, break_on_hyphens=False)
+    parts.append(f"## Known and not used\n\nThese are read and warned about; they have no effect.\n\n{names}\n")
+    return "\n".join(parts)
+
+
+def _grouped() -> Iterable[tuple[str, list[Flag]]]:
+    ordered = sorted((*command_line.flags(), HELP, VERSION), key=lambda flag: (_GROUPS.index(flag.group), flag.name))
+    return [(group, list(flags)) for group, flags in groupby(ordered, key=lambda flag: flag.group)]
+
+
+def _layout(flags: Sequence[Flag], columns: int) -> str:
+    """A line a flag: its name and type, then its meaning in a column of its own."""
+    heads = [_head(flag) for flag in flags]
+    indent = max(map(len, heads)) + 3
+    lines = []
+    for flag, head in zip(flags, heads, strict=True):
+        default = f" (default {flag.default})" if flag.default else ""
+        text = head.ljust(indent) + flag.help + default
+        if columns >= _LEAST_COLUMNS:
+            text = textwrap.fill(text, columns, subsequent_indent=" " * indent, break_on_hyphens=False)
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def _head(flag: Flag) -> str:
+    short = f"  -{flag.shorthand}, " if flag.shorthand else "      "
+    kind = "" if flag.kind is Kind.BOOL else f" {flag.kind.value}"
+    return f"{short}--{flag.name}{kind}"
+
+
+def _cell(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

@@ -1,0 +1,125 @@
+"""Webhook credentials: who this server is to admission webhooks, as the files tell that configure the two plugins.
+
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: WebhookAdmissionConfiguration
+    kubeConfigFile: /etc/kubernetes/webhooks.kubeconfig
+
+The users of the kubeconfig are named by where webhooks are: `host:port`, `*.example.com`, without the port where it is
+443, or `*` for all others. Must hold: nobody is told more than what is meant for the place where he is.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aiohttp import hdrs
+from msgspec import Struct, field
+
+from aio_apiserver.storage.encryption import strict_yaml
+
+PLUGINS = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+
+_KINDS = frozenset(
+    {
+        ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration"),
+        ("apiserver.config.k8s.io/v1alpha1", "WebhookAdmission"),
+    }
+)
+_FIELDS = frozenset({"apiVersion", "kind", "kubeConfigFile"})
+_HTTPS = 443
+
+
+class Credential(Struct, frozen=True):
+    """What is shown to a webhook. `certificate` has its key behind it, in PEM."""
+
+    token: str = ""
+    token_file: Path | None = None
+    user: str = ""
+    password: str = ""
+    certificate: str = ""
+
+    def headers(self) -> Mapping[str, str]:
+        """What a request says of it; a token in a file may have changed since the last one. Raises OSError."""
+        token = self.token
+        if self.token_file is not None and not token:
+            token = self.token_file.read_text().strip()
+        if token:
+            return {hdrs.AUTHORIZATION: f"Bearer {token}"}
+        if self.user or self.password:
+            both = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
+            return {hdrs.AUTHORIZATION: f"Basic {both}"}
+        return {}
+
+
+ANONYMOUS = Credential()
+
+
+class Credentials(Struct, frozen=True):
+    """Those of one plugin, by the names of places; `default` is for all that are not named."""
+
+    users: Mapping[str, Credential] = field(default_factory=dict)
+    default: Credential = ANONYMOUS
+
+    def of(self, host: str, port: int) -> Credential:
+        """The credential for a place: the closest name counts."""
+        names = [*_names(f"{host}:{port}"), *(_names(host) if port == _HTTPS else ()), "*"]
+        return next((self.users[name] for name in names if name in self.users), self.default)
+
+
+def _names(place: str) -> Iterator[str]:
+    yield place
+    steps = place.split(".")
+    for index in range(1, len(steps)):
+        yield f"*.{'.'.join(steps[index:])}"
+
+
+def load(configurations: Mapping[str, Any]) -> Mapping[str, Credentials]:
+    """By plugin, from what the plugins are configured with. Raises ValueError, OSError."""
+    return {name: _of_plugin(name, configurations[name]) for name in PLUGINS if configurations.get(name) is not None}
+
+
+def _of_plugin(name: str, configuration: Any) -> Credentials:
+    if not isinstance(configuration, dict):
+        raise ValueError(f"{name}: the configuration must be a map")
+    if (configuration.get("apiVersion"), configuration.get("kind")) not in _KINDS:
+        raise ValueError(f"{name}: the configuration must be a WebhookAdmissionConfiguration")
+    if unknown := sorted(str(one) for one in configuration if one not in _FIELDS):
+        raise ValueError(f"{name}: unknown field {unknown[0]!r}")
+    path = Path(configuration.get("kubeConfigFile") or "")
+    if path == Path():
+        return Credentials()
+    if not path.is_absolute():
+        raise ValueError(f"{name}: kubeConfigFile: Invalid value: {str(path)!r}: must be an absolute file path")
+    return _of_file(path)
+
+
+def _of_file(path: Path) -> Credentials:
+    try:
+        config = strict_yaml.load(path.read_bytes())
+        users = {one["name"]: credential_of(one.get("user") or {}, path.parent) for one in config.get("users") or ()}
+        contexts = {one["name"]: one.get("context") or {} for one in config.get("contexts") or ()}
+        current = contexts.get(config.get("current-context") or "") or {}
+    except (AttributeError, KeyError, TypeError) as exc:
+        raise ValueError(f"{path}: is no kubeconfig file: {exc}") from exc
+    return Credentials(users, users.get(current.get("user") or "", ANONYMOUS))
+
+
+def credential_of(user: Mapping[str, Any], directory: Path) -> Credential:
+    """What a user of a kubeconfig in a directory shows. Raises OSError, ValueError."""
+    token_file = user.get("tokenFile")
+    certificate = data_of(user, "client-certificate", directory)
+    return Credential(
+        token=user.get("token") or "",
+        token_file=directory / token_file if token_file else None,
+        user=user.get("username") or "",
+        password=user.get("password") or "",
+        certificate=f"{certificate}\n{data_of(user, 'client-key', directory)}" if certificate else "",
+    )
+
+
+def data_of(entry: Mapping[str, Any], name: str, directory: Path) -> str:
+    """What stands in an entry of a kubeconfig itself, or in the file that it names."""
+    if inline := entry.get(f"{name}-data"):
+        return base64.b64decode(inline).decode()
+    return (directory / entry[name]).read_text() if entry.get(name) else ""

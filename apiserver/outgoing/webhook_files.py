@@ -1,0 +1,134 @@
+"""Webhooks that a kubeconfig file describes: its cluster is the webhook, its user this server.
+
+    clusters:
+    - {name: images, cluster: {server: https://images.example/review, certificate-authority: ca.pem}}
+    users:
+    - {name: us, user: {client-certificate: us.pem, client-key: us-key.pem}}
+    contexts:
+    - {name: both, context: {cluster: images, user: us}}
+    current-context: both
+
+The file is read once. Must hold: certificates in files of their own may be renewed while the server runs; what cannot
+be read then leaves in force what was there before.
+"""
+
+import logging
+import ssl
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.apiserver.outgoing import webhook_credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
+from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption import strict_yaml
+
+logger = logging.getLogger(__name__)
+
+_TIMEOUT_SECONDS = 30.0
+_RENEWAL_SECONDS = 300.0
+
+
+class Webhook(Struct, frozen=True):
+    """Where documents go, and with what."""
+
+    url: str
+    trust: "Trust"
+    credential: Credential
+    timeout: float = _TIMEOUT_SECONDS
+
+    def within(self, seconds: float) -> "Webhook":
+        """The same with less, or more, time to answer."""
+        return replace(self, timeout=seconds)
+
+
+class _Certificates(Struct, frozen=True):
+    """What a webhook is believed by and what it is shown, in PEM."""
+
+    authority: str
+    shown: str
+
+
+class Trust:
+    """The TLS of the connections to a webhook, made anew when one of its files has another content."""
+
+    def __init__(self, cluster: Mapping[str, Any], user: Mapping[str, Any], directory: Path, clock: Clock) -> None:
+        self._cluster = cluster
+        self._user = user
+        self._directory = directory
+        self._clock = clock
+        self._certificates = self._read()
+        self._context = self._made(self._certificates)
+        self._read_at = clock.monotonic()
+
+    def context(self) -> ssl.SSLContext:
+        """For a connection now."""
+        now = self._clock.monotonic()
+        if now - self._read_at >= _RENEWAL_SECONDS:
+            self._read_at = now
+            self._renew()
+        return self._context
+
+    def _renew(self) -> None:
+        try:
+            certificates = self._read()
+            if certificates != self._certificates:
+                self._context = self._made(certificates)
+                self._certificates = certificates
+        except (OSError, ValueError) as exc:
+            logger.error("the certificates for %s cannot be read again: %s", self._cluster.get("server"), exc)
+
+    def _read(self) -> _Certificates:
+        authority = webhook_credentials.data_of(self._cluster, "certificate-authority", self._directory)
+        return _Certificates(authority, webhook_credentials.credential_of(self._user, self._directory).certificate)
+
+    def _made(self, certificates: _Certificates) -> ssl.SSLContext:
+        tls = bundles.trusting(certificates.authority)
+        if self._cluster.get("insecure-skip-tls-verify"):
+            tls.check_hostname = False
+            tls.verify_mode = ssl.CERT_NONE
+        if certificates.shown:
+            show(certificates.shown, tls)
+        return tls
+
+
+def show(certificate: str, context: ssl.SSLContext) -> None:
+    """Let a context show a certificate, which has its key behind it. Raises ssl.SSLError."""
+    with tempfile.NamedTemporaryFile() as pair:  # the ssl module reads certificates from files alone
+        pair.write(certificate.encode())
+        pair.flush()
+        context.load_cert_chain(pair.name)
+
+
+def read(path: Path, clock: Clock) -> Webhook:
+    """The webhook of a file. Raises OSError, ValueError."""
+    try:
+        config = strict_yaml.load(path.read_bytes())
+        context = _named(config, "contexts", "context", config.get("current-context") or "")
+        cluster = _named(config, "clusters", "cluster", context.get("cluster", ""))
+        user = _named(config, "users", "user", context.get("user", "")) if context.get("user") else {}
+        trust = Trust(cluster, user, path.parent, clock)
+        return Webhook(_server(cluster), trust, webhook_credentials.credential_of(user, path.parent))
+    except (AttributeError, KeyError, TypeError, ValueError, ssl.SSLError) as exc:
+        raise ValueError(f"{path}: is no kubeconfig file of a webhook: {exc}") from exc
+
+
+def _named(config: Any, plural: str, singular: str, name: str) -> dict[str, Any]:
+    """An entry of a kubeconfig by its name; the only one when there is no name."""
+    entries = config.get(plural) or []
+    found = [entry[singular] for entry in entries if not name or entry.get("name") == name]
+    if len(found) != 1 or not isinstance(found[0], dict):
+        raise ValueError(f"it must have one {singular} named {name!r}")
+    return found[0]
+
+
+def _server(cluster: dict[str, Any]) -> str:
+    server = str(cluster.get("server", ""))
+    if not server.startswith("https://"):
+        raise ValueError("the server of its cluster must be an https URL")
+    return server

@@ -1,0 +1,148 @@
+"""What is told of webhooks that did not answer, or not well: in the words of Go's HTTP client and of kube-apiserver's.
+
+Pure. Operators of webhooks know these words, and programs look for them.
+"""
+
+import errno
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import orjson
+
+from aio_apiserver.registry.base.golang.quoting import quote
+
+HIDDEN = "***"
+"""What is told instead of a secret."""
+
+_TLS = "tls: failed to verify certificate: x509: "
+_EXPIRED, _NOT_YET_VALID = 10, 9
+_OTHER_NAME = frozenset({62, 64})
+"""Codes of OpenSSL: of a host name, of an address."""
+_NETWORK = {
+    errno.ECONNREFUSED: "connection refused",
+    errno.ECONNRESET: "connection reset by peer",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.ETIMEDOUT: "connection timed out",
+}
+_LONGEST_TEXT = 2048
+_STATUSES: Mapping[int, str] = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+}
+_TOO_MANY, _SERVER_ERRORS, _NOT_AVAILABLE = 429, 500, 503
+_PASSING = frozenset({"InternalError", "Timeout", "ServerTimeout", "TooManyRequests"})
+"""Reasons of failures that may be gone at the next try."""
+_ITS_OWN_WORDS = frozenset({403, 415})
+_UNKNOWN = "unknown"
+
+
+def shown(url: str) -> str:
+    """A URL as it is told: without the password that it may have."""
+    head, at, tail = url.partition("@")
+    scheme, slashes, user = head.partition("://")
+    name, colon, _ = user.partition(":")
+    if not at or not colon or "/" in user:
+        return url
+    return f"{scheme}{slashes}{name}:{HIDDEN}@{tail}"
+
+
+def of_failure(exc: BaseException) -> str:
+    """Why there was no answer."""
+    match exc:
+        case aiohttp.ClientConnectorCertificateError():
+            return _of_certificate(exc.certificate_error, exc.host)
+        case aiohttp.ClientConnectorDNSError():
+            return f"dial tcp: lookup {exc.host}: no such host"
+        case aiohttp.ClientConnectorSSLError():
+            return _of_handshake(str(exc.os_error))
+        case aiohttp.ClientConnectorError():
+            why = _NETWORK.get(exc.errno or 0) or (exc.strerror or "failed").lower()
+            return f"dial tcp {exc.host}:{exc.port}: connect: {why}"
+        case aiohttp.ServerDisconnectedError():
+            return "EOF"
+        case aiohttp.InvalidURL():
+            return f"invalid URL {quote(str(exc))}"
+        case OSError() if exc.errno in _NETWORK:
+            return f"read: {_NETWORK[exc.errno]}"
+        case ConnectionResetError():
+            return "read: connection reset by peer"
+    return str(exc)
+
+
+def is_reset(exc: BaseException) -> bool:
+    """Whether the other side has broken the connection off, which may be another one when it is tried again."""
+    return isinstance(exc, OSError) and exc.errno == errno.ECONNRESET
+
+
+def _of_certificate(exc: Exception, host: str) -> str:
+    if not isinstance(exc, ssl.SSLCertVerificationError):
+        return f"{_TLS}{exc}"
+    if exc.verify_code in {_EXPIRED, _NOT_YET_VALID}:
+        return f"{_TLS}certificate has expired or is not yet valid"
+    if exc.verify_code in _OTHER_NAME:
+        return f"{_TLS}certificate is not valid for {host}"
+    return f"{_TLS}certificate signed by unknown authority"
+
+
+def _of_handshake(text: str) -> str:
+    if "WRONG_VERSION_NUMBER" in text or "HTTP_REQUEST" in text:
+        return "http: server gave HTTP response to HTTPS client"
+    return f"remote error: tls: {text}"
+
+
+def of_status(status: int, media_type: str, body: bytes) -> str:
+    """What an answer means that is no success: what its Status says, if it is one."""
+    return str(_failure(body).get("message") or "") or _of_code(status, _text(media_type, body))
+
+
+def may_pass(status: int, retry_after: int, body: bytes) -> bool:
+    """Whether an answer that is no success may be another one when it is asked for again."""
+    failure = _failure(body)
+    details = failure.get("details")
+    if retry_after > 0 or (isinstance(details, dict) and details.get("retryAfterSeconds")):
+        return True
+    if not failure:
+        return status == _TOO_MANY or (status >= _SERVER_ERRORS and status != _NOT_AVAILABLE)
+    return failure.get("code") == _TOO_MANY or failure.get("reason") in _PASSING
+
+
+def _failure(body: bytes) -> Mapping[str, Any]:
+    """The Status that tells of a failure; nothing when the answer is none."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    is_failure = (
+        isinstance(value, dict) and value.get("kind", "Status") == "Status" and value.get("status") == "Failure"
+    )
+    return value if is_failure else {}
+
+
+def _text(media_type: str, body: bytes) -> str:
+    """What a person has written, if it is a text."""
+    if media_type and not media_type.startswith("text/"):
+        return _UNKNOWN
+    return body[:_LONGEST_TEXT].decode(errors="replace").strip()
+
+
+def _of_code(status: int, text: str) -> str:
+    if status in _ITS_OWN_WORDS:
+        return text
+    if status == 406:
+        known = text not in {"", _UNKNOWN}
+        return text if known else "the server was unable to respond with a content type that the client supports"
+    if status in _STATUSES:
+        return _STATUSES[status]
+    if status >= 500:
+        return f"an error on the server ({quote(text)}) has prevented the request from succeeding"
+    return f"the server responded with the status code {status} but did not return more information"

@@ -1,0 +1,160 @@
+"""Client certificates: what they say, and whether they are good now.
+
+The handshake has verified signatures and purposes, against all authorities that were known then. Which of them count
+for what, and whether the time is right, is asked for each request, since both change while a connection is open.
+Must hold: a certificate whose chain the handshake has not verified is never good.
+"""
+
+import hashlib
+import ssl
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509.oid import NameOID
+from msgspec import Struct
+
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
+
+_UID_OID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
+_CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+_MOST_KNOWN = 4096
+
+Authorities = frozenset[bytes]
+"""Whom to believe, by `authority`."""
+
+
+class Untrusted(Exception):
+    """A certificate that may not be used: the message says why, and is for logs."""
+
+
+class Link(NamedTuple):
+    """A certificate in a chain, and the time in which it and all before it are good, in seconds since the epoch."""
+
+    authority: bytes
+    begins: float
+    ends: float
+
+
+class ClientCertificate(Struct, frozen=True):
+    """What a client has shown. `user` is None when it names nobody.
+
+    links: from the client's certificate to that of its CA; none when nobody has verified it. flaw: what is wrong with
+    what it says.
+    """
+
+    serial: int = 0
+    common_name: str = ""
+    user: UserInfo | None = None
+    ends: float = 0.0
+    links: Sequence[Link] = ()
+    flaw: str = ""
+
+    def check(self, authorities: Authorities, now: float) -> None:
+        """Raises Untrusted unless one of the authorities has signed it, and it is good at a time."""
+        if self.flaw:
+            raise Untrusted(f"{self._named()}: {self.flaw}")
+        for link in self.links:
+            if link.authority in authorities:
+                if link.begins <= now <= link.ends:
+                    return
+                raise Untrusted(f"{self._named()}: x509: certificate has expired or is not yet valid")
+        raise Untrusted(f"{self._named()}: x509: certificate signed by unknown authority")
+
+    def _named(self) -> str:
+        return f"verifying certificate SN={self.serial} failed"
+
+
+def authority(certificate: x509.Certificate) -> bytes:
+    """Who a CA is: its name and its key. A certificate that is issued to it anew does not make it another one."""
+    key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return hashlib.sha256(certificate.subject.public_bytes() + key).digest()
+
+
+def authorities_in(bundles: Iterable[bytes]) -> Authorities:
+    """The authorities of bundles in PEM. Raises ValueError."""
+    return frozenset(authority(one) for bundle in bundles for one in x509.load_pem_x509_certificates(bundle))
+
+
+class ClientCertificates:
+    """The certificates that clients have shown: what is in one is read once.
+
+    A connection that goes on with the session of another one is told its certificate, but not its chain: it has the one
+    that it had then.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, tuple[Sequence[bytes], ClientCertificate]] = OrderedDict()
+
+    def of(self, tls: ssl.SSLObject) -> ClientCertificate | None:
+        """The certificate of a connection; None without one."""
+        encoded = tls.getpeercert(binary_form=True)
+        if not encoded:
+            return None
+        chain = _chain_of(tls)
+        known = self._known.get(encoded)
+        if known is not None and chain in (known[0], ()):
+            self._known.move_to_end(encoded)
+            return known[1]
+        certificate = read(encoded, chain)
+        if chain:
+            self._known[encoded] = chain, certificate
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
+        return certificate
+
+
+def read(encoded: bytes, chain: Sequence[bytes]) -> ClientCertificate:
+    """A certificate in DER, and the chain that was verified, which it begins."""
+    try:
+        certificate = x509.load_der_x509_certificate(encoded)
+        links = tuple(_links(chain))
+    except (ValueError, UnsupportedAlgorithm) as exc:
+        return ClientCertificate(flaw=f"x509: {exc}")
+    name, uids = _values(certificate, NameOID.COMMON_NAME)[-1:], _values(certificate, _UID_OID)
+    return ClientCertificate(
+        serial=certificate.serial_number,
+        common_name="".join(name),
+        user=_user_of(certificate, name[0], uids, encoded) if any(name) else None,
+        ends=certificate.not_valid_after_utc.timestamp(),
+        links=links,
+        flaw=_flaw_of(uids),
+    )
+
+
+def _flaw_of(uids: Sequence[str]) -> str:
+    if len(uids) > 1:
+        return f"expected 1 UID, but found multiple: [{' '.join(uids)}]"
+    return "UID cannot be an empty string" if uids == [""] else ""
+
+
+def _user_of(certificate: x509.Certificate, name: str, uids: Sequence[str], encoded: bytes) -> UserInfo:
+    groups = _values(certificate, NameOID.ORGANIZATION_NAME)
+    fingerprint = f"X509SHA256={hashlib.sha256(encoded).hexdigest()}"
+    extra = {_CREDENTIAL_ID: (fingerprint,)}
+    return authenticated(UserInfo(name=name, uid="".join(uids), groups=tuple(groups), extra=extra))
+
+
+def _values(certificate: x509.Certificate, attribute: x509.ObjectIdentifier) -> list[str]:
+    return [str(one.value) for one in certificate.subject.get_attributes_for_oid(attribute)]
+
+
+def _links(chain: Iterable[bytes]) -> Iterator[Link]:
+    begins, ends = float("-inf"), float("inf")
+    for encoded in chain:
+        certificate = x509.load_der_x509_certificate(encoded)
+        begins = max(begins, certificate.not_valid_before_utc.timestamp())
+        ends = min(ends, certificate.not_valid_after_utc.timestamp())
+        yield Link(authority(certificate), begins, ends)
+
+
+def _chain_of(tls: ssl.SSLObject) -> tuple[bytes, ...]:
+    """The certificates that the handshake has verified in DER: the client's first, its CA's last."""
+    read_chain: Any = getattr(tls, "get_verified_chain", None)
+    if read_chain is not None:
+        return tuple(read_chain() or ())
+    inner: Any = getattr(tls, "_sslobj", None)  # before Python 3.13 the ssl module has it inside only
+    return tuple(ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in inner.get_verified_chain() or ())

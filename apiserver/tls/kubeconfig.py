@@ -1,0 +1,46 @@
+"""The kubeconfig file: how to reach this server as its administrator.
+
+Written for this server alone, and readable by its owner alone; ~/.kube/config is never touched.
+"""
+
+import base64
+from pathlib import Path
+
+from aio_apiserver.apiserver.tls import files
+from aio_apiserver.apiserver.tls.certificates import Pki
+
+_TEMPLATE = """\
+apiVersion: v1
+kind: Config
+clusters:
+- name: aio-apiserver
+  cluster:
+    server: {server}
+    certificate-authority-data: {ca}
+users:
+- name: admin
+  user:
+    client-certificate-data: {certificate}
+    client-key-data: {key}
+contexts:
+- name: aio-apiserver
+  context:
+    cluster: aio-apiserver
+    user: admin
+current-context: aio-apiserver
+"""
+
+
+def write(path: Path, server: str, pki: Pki, *, authority: Path) -> None:
+    """Write the file. `authority` is what clients check the serving certificate with."""
+    content = _TEMPLATE.format(
+        server=server,
+        ca=_encoded(authority),
+        certificate=_encoded(pki.admin.certificate),
+        key=_encoded(pki.admin.key),
+    )
+    files.put(path, content.encode())
+
+
+def _encoded(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,47 @@
+"""Request bodies: read whole, and never more than the limit.
+
+Must hold: a body above the limit is refused before it is in memory, by its Content-Length when it has one; nothing is
+decompressed here; a client that waits for `100 Continue` gets it when its body is wanted, and not before.
+"""
+
+from aiohttp import hdrs, web
+
+from aio_apiserver.registry.base import errors
+
+LIMIT = 3 * 1024 * 1024
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+BODY = web.RequestKey("body", bytes)
+"""Where a request keeps the body that was read, for who records requests."""
+
+
+async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
+    """The body. Raises RequestEntityTooLarge; BadRequest when its transfer encoding is broken."""
+    body = request[BODY] = await _read(request, limit)
+    return body
+
+
+async def _read(request: web.BaseRequest, limit: int) -> bytes:
+    if (request.content_length or 0) > limit:
+        raise _too_large(limit)
+    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
+        await _invite(request)
+    body = bytearray()
+    try:
+        while chunk := await request.content.readany():
+            if not body and request.content.at_eof() and len(chunk) <= limit:
+                return chunk
+            body += chunk
+            if len(body) > limit:
+                raise _too_large(limit)
+    except web.RequestPayloadError as exc:
+        raise errors.BadRequest("the body of the request is malformed") from exc
+    return bytes(body)
+
+
+async def _invite(request: web.BaseRequest) -> None:
+    await request.writer.write(_CONTINUE)
+    request.writer.output_size = 0  # the answer itself has not begun
+
+
+def _too_large(limit: int) -> errors.RequestEntityTooLarge:
+    return errors.RequestEntityTooLarge(f"limit is {limit}")

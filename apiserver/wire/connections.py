@@ -1,0 +1,234 @@
+"""Connections: aiohttp's server, made to accept what kube-apiserver accepts and to refuse the rest as HTTP does.
+
+The only file that knows how aiohttp turns bytes into requests. Must hold: a connection's client certificate is read
+once; nothing in a request is decompressed; what is no HTTP gets a short 4xx and a closed connection, and no traceback.
+"""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections.abc import Awaitable, Callable
+from enum import Enum
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import hdrs, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import SERVER_SOFTWARE
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+from aiohttp.web_protocol import RequestPayloadError
+
+from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
+from aio_apiserver.apiserver.wire import framing, responses
+from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
+from aio_apiserver.registry.base import errors
+
+logger = logging.getLogger(__name__)
+
+_LINE_LIMIT = 128 * 1024
+_FIELD_LIMIT = 64 * 1024
+_MOST_HEADERS = 1024
+"""A front proxy sends a header for each group of a user."""
+HEAD_SECONDS = 32.0
+"""How long the head of the first request may take, as in kube-apiserver. That of later ones: as long as idleness."""
+_KEEPALIVE_SECONDS = 120
+_LINGERING_SECONDS = 2
+
+RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class _Unread(Enum):
+    """What is not known yet."""
+
+    UNREAD = "unread"
+
+
+_UNREAD = _Unread.UNREAD
+
+
+class ServedRequest(web.BaseRequest):
+    """A request whose answer does not name the software of this server and its versions."""
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        """Runs when aiohttp has completed the headers. A backend's own Server header goes through."""
+        if response.headers.get(hdrs.SERVER) == SERVER_SOFTWARE:
+            del response.headers[hdrs.SERVER]
+
+
+class Sockets:
+    """Counts the sockets that are open: aiohttp's shutdown only asks for their end."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._all_closed = asyncio.Event()
+
+    def opened(self) -> None:
+        self._open += 1
+        self._all_closed.clear()
+
+    def closed(self) -> None:
+        self._open -= 1
+        if not self._open:
+            self._all_closed.set()
+
+    async def wait_until_closed(self, seconds: float) -> None:
+        """Return when none is open, or when the time is up."""
+        if self._open:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._all_closed.wait(), seconds)
+
+
+class Connection(web.RequestHandler):
+    """One client's connection."""
+
+    __slots__ = ("_certificate", "_certificates", "_head_seconds", "_head_timer", "_sockets", "is_busy")
+
+    def __init__(
+        self,
+        manager: web.Server,
+        *,
+        sockets: "Sockets",
+        certificates: ClientCertificates,
+        head_seconds: float,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manager, **kwargs)
+        self._head_seconds = head_seconds
+        self._head_timer: asyncio.TimerHandle | None = None
+        usual: Any = self._parser
+        parser: Any = RequestParser(usual, self._parser_of_any_method)
+        self._parser = parser
+        self.is_busy = False
+        self._sockets = sockets
+        self._certificates = certificates
+        self._certificate: ClientCertificate | _Unread | None = _UNREAD
+
+    @property
+    def certificate(self) -> ClientCertificate | None:
+        """The client's certificate; None without one. Whether it is good has to be asked."""
+        if self._certificate is _UNREAD:
+            tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
+            self._certificate = self._certificates.of(tls) if isinstance(tls, ssl.SSLObject) else None
+        return self._certificate
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._sockets.opened()
+        super().connection_made(transport)
+        self._head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+        super().connection_lost(exc)
+        self._sockets.closed()
+
+    def _end_without_request(self) -> None:
+        """Close the connection when its first request has not come by now."""
+        self._head_timer = None
+        if not self._request_count:
+            self.force_close()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what could not be read as a request; what could be is answered in filters/errors.py."""
+        if isinstance(exc, BadHttpMethod):
+            body = responses.dump(errors.RouteMethodNotAllowed().status(), is_pretty=False)
+            response = web.Response(body=body, status=405, content_type=responses.JSON)
+        elif isinstance(exc, LineTooLong):
+            response = web.Response(text="431 Request Header Fields Too Large", status=431)
+        else:
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(exc, ConnectionError):
+                logger.error("%s %s failed before it was read", request.method, request.raw_path, exc_info=exc)
+            response = web.Response(text=f"{status} {HTTPStatus(status).phrase}", status=status)
+        response.force_close()
+        return response
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        """A body that goes wrong behind the answer to its request is nobody's business."""
+        if not isinstance(kw.get("exc_info"), RequestPayloadError):
+            super().log_exception(*args, **kw)
+
+    def _parser_of_any_method(self) -> AnyMethodParser:
+        return AnyMethodParser(
+            self,
+            self._loop,
+            self._read_bufsize,
+            max_line_size=self.max_line_size,
+            max_headers=self.max_headers,
+            max_field_size=self.max_field_size,
+            payload_exception=RequestPayloadError,
+            auto_decompress=False,
+        )
+
+
+class Connections(web.Server):
+    """All connections of one listener, and the handler that serves them."""
+
+    def __init__(self, handler: RequestHandler, *, head_seconds: float = HEAD_SECONDS) -> None:
+        super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
+        self._handler = handler
+        self._head_seconds = head_seconds
+        self._is_closing = False
+        self._certificates = ClientCertificates()
+        self.sockets = Sockets()
+
+    def __call__(self) -> web.RequestHandler:
+        return Connection(
+            self,
+            sockets=self.sockets,
+            certificates=self._certificates,
+            head_seconds=self._head_seconds,
+            max_headers=_MOST_HEADERS,
+            loop=asyncio.get_running_loop(),
+            access_log=None,
+            auto_decompress=False,
+            keepalive_timeout=_KEEPALIVE_SECONDS,
+            lingering_time=_LINGERING_SECONDS,
+            max_line_size=_LINE_LIMIT,
+            max_field_size=_FIELD_LIMIT,
+        )
+
+    def close_when_idle(self) -> None:
+        """Close what has nothing to do now, and every other connection behind its present request.
+
+        Not aiohttp's own pre_shutdown: a busy connection that is closed reads no further, not even its request's body.
+        """
+        self._is_closing = True
+        for connection in self.connections:
+            if isinstance(connection, Connection) and not connection.is_busy:
+                connection.close()
+
+    def abort(self) -> None:
+        """Break every connection, without the words of goodbye that TLS has."""
+        for connection in self.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        connection.is_busy = True
+        try:
+            return framing.refusal(request) or await self._handler(request)
+        finally:
+            connection.is_busy = False
+            if self._is_closing:
+                connection.close()
+
+
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> web.BaseRequest:
+    return ServedRequest(message, payload, protocol, writer, task, task.get_loop())

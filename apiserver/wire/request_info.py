@@ -1,0 +1,127 @@
+"""RequestInfo: what a request asks for, read from its method, path and query alone.
+
+Pure; knows which words of a path mean what, no resource and no group. Authorization, deadlines, flow control and the
+handlers all act on this one reading. It is made before the client is known: a selector is parsed only where it can
+name an object, within the budget of selectors.
+
+    /api/v1/namespaces/default/pods/web/log   get pods/log "web" in "default"
+    /apis/apps/v1/deployments?watch=1         watch deployments of apps, everywhere
+    /api/v1/watch/namespaces/default/pods     watch pods in "default" (deprecated form)
+    /healthz                                  get of a path
+
+Must hold: every path has a reading or is Unreadable; the reading is kube-apiserver's, as roles are written for it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.machinery.selectors import fields
+from aio_apiserver.storage.selection import Operator
+
+_VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_PATH_VERBS = frozenset({"proxy", "watch"})
+_NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
+_LONG_RUNNING_VERBS = frozenset({"watch", "proxy"})
+_LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portforward"})
+_READING_VERBS = frozenset({"get", "list", "watch"})
+_NAME = "metadata.name"
+_PROFILES = "/debug/pprof/"
+"""Below it are paths whose answers may take as long as is asked for."""
+
+
+class Unreadable(ValueError):
+    """A path under an API prefix that names a verb and nothing that it is for."""
+
+
+class RequestInfo(NamedTuple):
+    """The reading. For a path outside of the APIs only `verb` (the method in lower case) and `path` say something.
+
+    parts: the path from the resource on: resource, name, subresource, and what a proxy passes on.
+    is_long_running: it lives until one side ends it, has no deadline and is not counted as in flight.
+    """
+
+    verb: str
+    path: str
+    is_resource: bool = False
+    prefix: str = ""
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+    parts: Sequence[str] = ()
+    is_reading: bool = True
+    is_long_running: bool = False
+
+
+UNRESOLVED = RequestInfo(verb="", path="")
+"""Of a request that has not been read yet."""
+
+
+def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> RequestInfo:
+    """Read a request. Raises Unreadable."""
+    parts = path.strip("/").split("/")
+    prefix = parts[0]
+    consumed = {"api": 1, "apis": 2}.get(prefix, 0)
+    if not consumed or len(parts) < consumed + 2:
+        verb = method.lower()
+        return RequestInfo(verb, path, is_reading=verb in _READING_VERBS, is_long_running=path.startswith(_PROFILES))
+    group = parts[1] if consumed == 2 else ""
+    version, rest = parts[consumed], parts[consumed + 1 :]
+    verb = _VERBS.get(method, "")
+    if rest[0] in _PATH_VERBS:
+        verb, *rest = rest
+        if not rest:
+            raise Unreadable(path)
+    namespace, rest = _split_namespace(rest)
+    name = rest[1] if len(rest) > 1 else ""
+    subresource = rest[2] if len(rest) > 2 and verb != "proxy" else ""
+    if not name:
+        verb, name = _of_collection(verb, query)
+    return RequestInfo(
+        *(verb, path, True, prefix, group, version, namespace, rest[0], subresource, name, rest),
+        is_reading=verb in _READING_VERBS,
+        is_long_running=verb in _LONG_RUNNING_VERBS or subresource in _LONG_RUNNING_SUBRESOURCES,
+    )
+
+
+def _split_namespace(parts: list[str]) -> tuple[str, list[str]]:
+    """The namespace and the parts from the resource on: a namespace itself is a resource within its own."""
+    if parts[0] != "namespaces" or len(parts) < 2:
+        return "", parts
+    if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
+        return parts[1], parts[2:]
+    return parts[1], parts
+
+
+def _of_collection(verb: str, query: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """The verb, and the one name that a field selector picks, of a request without a name in its path."""
+    if verb == "delete":
+        return "deletecollection", ""
+    if verb != "get":
+        return verb, ""
+    watched = query.get("watch")
+    is_watch = watched is not None and watched[0].lower() not in ("false", "0")
+    return "watch" if is_watch else "list", _selected_name(query)
+
+
+def _selected_name(query: Mapping[str, Sequence[str]]) -> str:
+    """The name in `metadata.name=x`, so that a right to one object also allows to list and watch just that one."""
+    selectors = query.get("fieldSelector")
+    if not selectors or _NAME not in selectors[0]:
+        return ""
+    try:
+        wanted = [value for label, operator, value in fields.terms(selectors[0]) if _is_name(label, operator)]
+    except BadRequest:
+        return ""
+    return wanted[0] if wanted and _is_path_segment(wanted[0]) else ""
+
+
+def _is_name(label: str, operator: Operator) -> bool:
+    return label == _NAME and operator is Operator.IN
+
+
+def _is_path_segment(name: str) -> bool:
+    return name not in ("", ".", "..") and "/" not in name and "%" not in name

@@ -1,0 +1,123 @@
+"""Responses: bytes, objects and errors as kube-apiserver's answers, with the headers that each of them has.
+
+Every answer is made here, from the request's context: its audit id, its warnings. Errors come as StatusError and leave
+as Status objects. Must hold: no answer without Audit-Id and Cache-Control.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import orjson
+from aiohttp import hdrs, web
+from aiohttp.payload import Payload
+from multidict import CIMultiDict
+
+from aio_apiserver.apiserver.serializers import protobuf, yaml
+from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.machinery.schema import builtin
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+NOSNIFF = "X-Content-Type-Options"
+FAULT = "X-Injected-Fault"
+_FLOW_SCHEMA = "X-Kubernetes-Pf-Flowschema-Uid"
+_PRIORITY_LEVEL = "X-Kubernetes-Pf-Prioritylevel-Uid"
+_CACHE_CONTROL = "no-cache, private"
+_AUDIT_ID = "Audit-Id"
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
+
+
+def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
+    """What every answer carries. Streams start with these as well."""
+    fields = CIMultiDict(
+        ((_AUDIT_ID, context.audit_id), (hdrs.CACHE_CONTROL, _CACHE_CONTROL), (hdrs.CONTENT_TYPE, content_type))
+    )
+    if context.flow is not None:
+        fields[_FLOW_SCHEMA], fields[_PRIORITY_LEVEL] = context.flow
+    if context.fault:
+        fields[FAULT] = context.fault
+    for warning in context.warnings.headers():
+        fields.add(hdrs.WARNING, warning)
+    return fields
+
+
+def raw(context: RequestContext, body: bytes | Payload, *, status: int = 200, content_type: str = JSON) -> web.Response:
+    """Bytes as they are."""
+    return web.Response(body=body, status=status, headers=headers(context, content_type))
+
+
+def text(context: RequestContext, body: str, *, status: int = 200) -> web.Response:
+    """A text for people, which no browser may take for anything else."""
+    response = raw(context, body.encode(errors="surrogateescape"), status=status, content_type=TEXT)
+    response.headers[NOSNIFF] = "nosniff"
+    return response
+
+
+def not_found(context: RequestContext) -> web.Response:
+    """The answer on a path that nothing serves."""
+    return text(context, "404 page not found\n", status=404)
+
+
+def json(
+    request: web.BaseRequest, context: RequestContext, value: dict[str, Any], *, status: int = 200
+) -> web.Response:
+    """An object as JSON, indented for people."""
+    return raw(context, dump(value, is_pretty=is_pretty(request, context.query)), status=status)
+
+
+def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
+    """A failure as its Status: in the client's format, or as JSON where the client accepts none of ours."""
+    if context.trail is not None:
+        context.trail.failed(failure.status())
+    chosen = negotiation.negotiate(
+        request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, negotiation.allows_nothing_else
+    )
+    if chosen is not None and chosen.media_type == negotiation.YAML:
+        body = _dumped(yaml.dump, failure.status())
+        response = raw(context, body, status=failure.code, content_type=negotiation.YAML)
+    elif chosen is not None and chosen.media_type == negotiation.PROTOBUF:
+        body = _dumped(partial(protobuf.dump, types=builtin()), failure.status())
+        response = raw(context, body, status=failure.code, content_type=negotiation.PROTOBUF)
+    else:
+        is_indented = chosen is None or chosen.is_pretty or is_pretty(request, context.query)
+        body = dump(failure.status(), is_pretty=is_indented)
+        response = raw(context, body, status=failure.code)
+    if failure.retry_after_seconds:
+        response.headers[hdrs.RETRY_AFTER] = str(failure.retry_after_seconds)
+    return response
+
+
+def dump(value: dict[str, Any], *, is_pretty: bool) -> bytes:
+    """JSON in either of kube-apiserver's two forms: one line with its end, or indented without."""
+    option = orjson.OPT_INDENT_2 if is_pretty else orjson.OPT_APPEND_NEWLINE
+    return _dumped(partial(orjson.dumps, option=option), value)
+
+
+def _dumped(dump: Callable[[dict[str, Any]], bytes], value: dict[str, Any]) -> bytes:
+    """The bytes of a value, whatever texts are in it."""
+    try:
+        return dump(value)
+    except (TypeError, UnicodeEncodeError):
+        return dump(_written(value))
+
+
+def _written(value: Any) -> Any:
+    """The same without bytes that are no UTF-8, which requests may bring: what Go's JSON makes of them."""
+    if isinstance(value, str):
+        return value.encode(errors="surrogateescape").decode(errors="replace")
+    if isinstance(value, dict):
+        return {key: _written(one) for key, one in value.items()}
+    return [_written(one) for one in value] if isinstance(value, list) else value
+
+
+def is_pretty(request: web.BaseRequest, query: Query) -> bool:
+    """Whether JSON is to be indented: `pretty` says it, or else the client looks like a person's."""
+    values = query.get("pretty")
+    if values and values[0]:
+        return values[0] in _TRUE
+    return request.headers.get(hdrs.USER_AGENT, "").startswith(_PEOPLE)

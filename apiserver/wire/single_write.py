@@ -1,0 +1,115 @@
+"""Answers: a body whose head is written together with it, in one piece.
+
+What most requests get is made of the same few lines. aiohttp's own response asks for each of them what it might be
+(compressed, in chunks, with cookies), which takes longer than to find the object; here the lines are put together.
+Must hold: what stands in a head can end no line of it (it comes from request heads, which are read by line, from uids
+and from our constants); who needs another head takes a web.Response.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from http import HTTPStatus
+
+from aiohttp import HttpVersion11, hdrs, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.helpers import rfc822_formatted_time
+from multidict import CIMultiDict
+
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.groups.flowcontrol.classification import Flow
+
+_LINES = b"".join(
+    (
+        b"HTTP/1.1 %d %b\r\nAudit-Id: %b\r\nCache-Control: no-cache, private\r\nContent-Type: %b\r\n%b",
+        b"Content-Length: %d\r\nDate: %b\r\n%b\r\n%b",
+    )
+)
+_PHRASES: Mapping[int, bytes] = {status.value: status.phrase.encode() for status in HTTPStatus}
+_CLOSE = b"Connection: close\r\n"
+
+
+class Answer(web.StreamResponse):
+    """An answer with nothing but the usual headers."""
+
+    def __init__(self, context: RequestContext, body: bytes, *, status: int, content_type: str) -> None:
+        # Nothing of the base class is made: all that it is asked for stands below.
+        self.bytes = body
+        self._context = context
+        self._code = status
+        self._of_type = content_type
+        self._keeps: bool | None = None
+        self._is_written = False
+
+    def __repr__(self) -> str:
+        return f"<Answer {self._code}>"
+
+    @property
+    def status(self) -> int:
+        return self._code
+
+    @property
+    def reason(self) -> str:
+        return _PHRASES[self._code].decode()
+
+    @property
+    def headers(self) -> CIMultiDict[str]:
+        """What it says besides its length and date. Nobody can add to it any more."""
+        return responses.headers(self._context, self._of_type)
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Write all of it, once."""
+        if self._is_written:
+            return None
+        self._is_written = True
+        if self._keeps is None:
+            self._keeps = request.keep_alive
+        await request.writer.write_eof(self._written())
+        return None
+
+    async def write_eof(self, _data: bytes = b"") -> None:
+        """It was written at once."""
+
+    @property
+    def prepared(self) -> bool:
+        return self._is_written
+
+    @property
+    def keep_alive(self) -> bool | None:
+        """Whether the connection serves on; None while nobody has said so."""
+        return self._keeps
+
+    def force_close(self) -> None:
+        self._keeps = False
+
+    def changeable(self) -> web.Response:
+        """The same as a response whose head can still be changed."""
+        return responses.raw(self._context, self.bytes, status=self._code, content_type=self._of_type)
+
+    def _written(self) -> bytes:
+        context, status, body = self._context, self._code, self.bytes
+        flow = b"" if context.flow is None else _flow_lines(context.flow)
+        return _LINES % (
+            status,
+            _PHRASES[status],
+            context.audit_id.encode(errors="surrogateescape"),
+            self._of_type.encode(),
+            flow,
+            len(body),
+            rfc822_formatted_time().encode(),
+            b"" if self._keeps else _CLOSE,
+            body,
+        )
+
+
+def can_answer(request: web.BaseRequest, context: RequestContext) -> bool:
+    """Whether the usual head is all that an answer needs."""
+    is_usual = request.version == HttpVersion11 and request.method != hdrs.METH_HEAD
+    return is_usual and not (context.warnings or context.fault)
+
+
+@lru_cache
+def _flow_lines(flow: Flow) -> bytes:
+    return b"X-Kubernetes-Pf-Flowschema-Uid: %b\r\nX-Kubernetes-Pf-Prioritylevel-Uid: %b\r\n" % tuple(
+        uid.encode() for uid in flow
+    )

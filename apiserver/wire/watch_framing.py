@@ -1,0 +1,86 @@
+"""Wires: how the messages of a watch stand on a connection: in chunks of an HTTP body, as WebSocket messages, or as
+they are, for clients of HTTP/1.0, which know the end of a body by the end of the connection.
+
+Pure. Must hold: messages that are delivered together go out in one piece; a piece is finished and can be shared by
+all watchers on wires of the same sort.
+"""
+
+import struct
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from aio_apiserver.apiserver.wire import negotiation
+
+_TEXT = 0x81
+_BINARY = 0x82
+_SHORT = 125
+_MEDIUM = 0xFFFF
+
+
+class Wire(NamedTuple):
+    """One sort of connection. `framed` makes one piece of some messages."""
+
+    media_type: str
+    content_type: str
+    is_socket: bool
+    framed: Callable[[Iterable[bytes]], bytes]
+    is_chunked: bool = False
+
+
+def chunk(body: bytes) -> bytes:
+    """Bytes as one chunk of an HTTP/1.1 body."""
+    return b"%x\r\n%b\r\n" % (len(body), body)
+
+
+def _lines(messages: Iterable[bytes]) -> bytes:
+    return chunk(b"".join(messages))
+
+
+def _measured(messages: Iterable[bytes]) -> bytes:
+    return chunk(_bare_measured(messages))
+
+
+def _bare_lines(messages: Iterable[bytes]) -> bytes:
+    return b"".join(messages)
+
+
+def _bare_measured(messages: Iterable[bytes]) -> bytes:
+    """Each message behind its length."""
+    return b"".join(struct.pack(">I", len(message)) + message for message in messages)
+
+
+def _texts(messages: Iterable[bytes]) -> bytes:
+    return b"".join(_socket_frame(_TEXT, message) for message in messages)
+
+
+def _binaries(messages: Iterable[bytes]) -> bytes:
+    return b"".join(_socket_frame(_BINARY, message) for message in messages)
+
+
+def _socket_frame(kind: int, message: bytes) -> bytes:
+    """A message of RFC 6455 in one frame, unmasked as those of servers are."""
+    size = len(message)
+    if size <= _SHORT:
+        return struct.pack(">BB", kind, size) + message
+    if size <= _MEDIUM:
+        return struct.pack(">BBH", kind, 126, size) + message
+    return struct.pack(">BBQ", kind, 127, size) + message
+
+
+_PROTOBUF_STREAM = f"{negotiation.PROTOBUF};stream=watch"
+_WIRES = {
+    (wire.media_type, wire.is_socket, wire.is_chunked): wire
+    for wire in (
+        Wire(negotiation.JSON, negotiation.JSON, False, _lines, is_chunked=True),
+        Wire(negotiation.JSON, negotiation.JSON, False, _bare_lines),
+        Wire(negotiation.JSON, negotiation.JSON, True, _texts),
+        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _measured, is_chunked=True),
+        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _bare_measured),
+        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, True, _binaries),
+    )
+}
+
+
+def wire_of(media_type: str, *, is_socket: bool, knows_chunks: bool = True) -> Wire:
+    """The wire for a format, to a client that may be too old for chunks."""
+    return _WIRES[media_type, is_socket, knows_chunks and not is_socket]

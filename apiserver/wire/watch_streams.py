@@ -1,0 +1,150 @@
+"""Streams: a watch's answer, written straight to the connection.
+
+A WatchStream is the WatchSink of one client: batches come as finished pieces and go to the transport without a task or
+an await per event. Must hold: the headers are out before the first piece; what is held for a slow reader is bounded
+(the sink says how much it has, and the cache stops feeding it); nothing is written behind the last piece, which the
+response's own end sends.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from http import HTTPStatus
+from typing import NamedTuple
+
+from aiohttp import web
+
+from aio_apiserver.apiserver.metrics.requests import WatchRecorder
+from aio_apiserver.apiserver.wire import responses, websockets
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.apiserver.wire.watch_framing import Wire
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Encoder, WatchBatch
+from aio_apiserver.storage.tasks import Tasks
+
+_BACKLOG_LIMIT = 1024 * 1024
+
+
+class Frames(NamedTuple):
+    """How batches become pieces: the first one of a stream may have to say more than the others.
+
+    A batch that cannot be written is an empty piece, and ends the stream.
+    """
+
+    wire: Wire
+    first: Encoder
+    rest: Encoder
+    failure: Callable[[StatusError], bytes]
+
+
+class WatchStream:
+    """Delivers to one HTTP response, or to one WebSocket."""
+
+    def __init__(
+        self, request: web.BaseRequest, context: RequestContext, frames: Frames, recorder: WatchRecorder
+    ) -> None:
+        self._request = request
+        self._context = context
+        self._frames = frames
+        self._recorder = recorder
+        self._encode = frames.first
+        self._transport: asyncio.Transport | None = None
+        self._early: list[bytes] = []
+        self._is_cut = False
+        self._over = asyncio.Event()
+
+    @property
+    def backlog(self) -> int:
+        if self._transport is None:
+            return sum(map(len, self._early))
+        return self._transport.get_write_buffer_size()
+
+    @property
+    def backlog_limit(self) -> int:
+        return _BACKLOG_LIMIT
+
+    def deliver(self, batch: WatchBatch) -> None:
+        frame = batch.encoded(self._encode)
+        self._encode = self._frames.rest
+        if frame:
+            self._recorder.delivered(len(batch.events), len(frame))
+            self._write(frame)
+        else:
+            self._over.set()
+
+    def end(self, reason: StorageError | None) -> None:
+        if reason is not None:
+            self.fail(status_error(reason, Operation(GroupResource("", ""), "watch")))
+        self._over.set()
+
+    def fail(self, failure: StatusError) -> None:
+        """Tell the client what went wrong, as the last event."""
+        self._write(self._frames.failure(failure))
+        self._over.set()
+
+    def cut(self) -> None:
+        """Break the connection behind what was written."""
+        self._is_cut = True
+        if self._transport is not None:
+            self._transport.close()
+        self._over.set()
+
+    async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
+        """Send what comes until the watch ends, the time is up, the client goes or the server drains."""
+        async with AsyncExitStack() as stack:
+            response = await (self._begin_socket(stack) if self._frames.wire.is_socket else self._begin())
+            stack.callback(draining.subscribe(self._over.set))
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._over.wait()
+            except TimeoutError:
+                pass
+        return response
+
+    async def _begin(self) -> web.StreamResponse:
+        response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
+        if self._frames.wire.is_chunked:
+            response.enable_chunked_encoding()
+        else:
+            response.force_close()
+        await self._context.started(response.status)
+        await response.prepare(self._request)
+        self._open()
+        return response
+
+    async def _begin_socket(self, stack: AsyncExitStack) -> web.StreamResponse:
+        """What the client sends does not matter, but that it closes does."""
+        socket = await websockets.accept(
+            self._request, responses.headers(self._context, self._frames.wire.content_type)
+        )
+        await self._context.started(HTTPStatus.SWITCHING_PROTOCOLS)
+        stack.push_async_callback(socket.close)
+        reading = Tasks()
+        stack.push_async_callback(reading.close)
+        reading.spawn(self._read(socket), name="read a watch's socket")
+        self._open()
+        return socket
+
+    async def _read(self, socket: web.WebSocketResponse) -> None:
+        await websockets.wait_until_closed(socket)
+        self._over.set()
+
+    def _open(self) -> None:
+        """The headers are out: send what came before."""
+        assert self._request.transport is not None
+        self._transport = self._request.transport
+        for frame in self._early:
+            self._transport.write(frame)
+        self._early.clear()
+        if self._is_cut:
+            self._transport.close()
+
+    def _write(self, frame: bytes) -> None:
+        if self._transport is None:
+            self._early.append(frame)
+        elif not self._transport.is_closing():
+            self._transport.write(frame)

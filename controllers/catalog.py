@@ -1,0 +1,44 @@
+"""The one list of controllers, by name; kube-controller-manager's names for the same work."""
+
+from collections.abc import Mapping
+
+from aio_apiserver.controllers.cluster_roles import ClusterRoleAggregation
+from aio_apiserver.controllers.controller import Controller
+from aio_apiserver.controllers.cron_jobs import CronJobController
+from aio_apiserver.controllers.daemon_sets import DaemonSetController
+from aio_apiserver.controllers.deployments import DeploymentController
+from aio_apiserver.controllers.disruptions import DisruptionController
+from aio_apiserver.controllers.endpoints import EndpointsController, EndpointSlices
+from aio_apiserver.controllers.finished_jobs import FinishedJobs
+from aio_apiserver.controllers.garbage_collector import GarbageCollector
+from aio_apiserver.controllers.jobs import JobController
+from aio_apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
+from aio_apiserver.controllers.namespaces import NamespaceController
+from aio_apiserver.controllers.pod_garbage import PodGarbageCollector
+from aio_apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
+from aio_apiserver.controllers.resource_quotas import ResourceQuotaController
+from aio_apiserver.controllers.stateful_sets import StatefulSetController
+
+CONTROLLERS: Mapping[str, type[Controller]] = {
+    one.name: one
+    for one in (
+        ClusterRoleAggregation,
+        CronJobController,
+        DaemonSetController,
+        DeploymentController,
+        DisruptionController,
+        EndpointSlices,
+        EndpointsController,
+        FinishedJobs,
+        GarbageCollector,
+        JobController,
+        NamespaceController,
+        PodGarbageCollector,
+        ReplicaSetController,
+        ReplicationControllerController,
+        ResourceQuotaController,
+        RootCertificatePublisher,
+        ServiceAccountController,
+        StatefulSetController,
+    )
+}

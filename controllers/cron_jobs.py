@@ -1,0 +1,82 @@
+"""Cron jobs: a job whenever it is time."""
+
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.decisions import cron
+from aio_apiserver.controllers.decisions import cron_jobs as rules
+from aio_apiserver.controllers.decisions.pods import is_ending
+from aio_apiserver.controllers.places import CRON_JOBS, JOBS
+from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
+from aio_apiserver.storage.stored_object import Object
+
+
+class CronJobController(PodOwner):
+    """Makes jobs; it takes in none that somebody else has made."""
+
+    name = "cronjob-controller"
+    place = CRON_JOBS
+    kind = "CronJob"
+    dependents = JOBS
+
+    def selector(self, owner: Object) -> None:
+        return None
+
+    async def reconcile(self, key: str) -> float | None:
+        owner = self.owner(key)
+        if owner is None:
+            return None
+        jobs = self.controlled(owner)
+        self._say_ended(owner, jobs)
+        await self.report(owner, rules.status(owner, jobs))
+        for job in rules.superfluous(owner, jobs):
+            await self._remove(owner, job)
+        if is_ending(owner) or owner["spec"].get("suspend"):
+            return None
+        schedule = cron.parse(owner["spec"]["schedule"], owner["spec"].get("timeZone"))
+        now = datetime.fromtimestamp(self.desk.clock.now(), UTC)
+        time = cron.due(schedule, datetime.fromtimestamp(rules.since(owner), UTC), now)
+        if time is not None and rules.is_too_late(owner, time, now=now.timestamp()):
+            missed = format_datetime(time.astimezone(UTC)).replace("+0000", "UTC")
+            self.say(owner, "MissSchedule", f"Missed scheduled time to start a job: {missed}", is_warning=True)
+        elif time is not None:
+            await self._start(owner, jobs, rules.job_of(owner, time, schedule), time)
+        following = schedule.next(now)
+        return (following - now).total_seconds() if following is not None else None
+
+    async def _start(self, owner: Object, jobs: list[Object], wanted: Object, time: datetime) -> None:
+        active = [job for job in jobs if not rules.is_over(job)]
+        policy = owner["spec"].get("concurrencyPolicy", "Allow")
+        if policy == "Forbid" and active:
+            text = "Not starting job because prior execution is running and concurrency policy is Forbid"
+            self.say(owner, "JobAlreadyActive", text)
+            return
+        for job in active if policy == "Replace" else ():
+            await self._remove(owner, job)
+        kept = [] if policy == "Replace" else jobs
+        try:
+            made = await self.client.create(JOBS, wanted, namespace=owner["metadata"]["namespace"])
+            self.say(owner, "SuccessfulCreate", f"Created job {made['metadata']['name']}")
+        except AlreadyExists:
+            made = None
+        except StatusError as exc:
+            self.say(owner, "FailedCreate", f"Error creating job: {exc}", is_warning=True)
+            raise
+        shown = time.strftime("%Y-%m-%dT%H:%M:%SZ")
+        present = await self.client.get(CRON_JOBS, key_of(owner))
+        if present is not None:
+            status = rules.status(present, [*kept, *([made] if made is not None else [])])
+            await self.report(present, {**status, "lastScheduleTime": shown})
+
+    async def _remove(self, owner: Object, job: Object) -> None:
+        if await self.client.delete(JOBS, job, policy="Background"):
+            self.say(owner, "SuccessfulDelete", f"Deleted job {job['metadata']['name']}")
+
+    def _say_ended(self, owner: Object, jobs: list[Object]) -> None:
+        """Tell of the jobs that the status still calls active."""
+        active = {one["uid"] for one in (owner.get("status") or {}).get("active") or ()}
+        for job in jobs:
+            if job["metadata"]["uid"] in active and (how := rules.end_of(job)):
+                self.say(owner, "SawCompletedJob", f"Saw completed job: {job['metadata']['name']}, condition: {how}")

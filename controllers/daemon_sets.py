@@ -1,0 +1,68 @@
+"""Daemon sets: a pod on every node that takes it."""
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.decisions import daemon_sets as rules
+from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.decisions import revisions
+from aio_apiserver.controllers.decisions.daemon_sets import Situation
+from aio_apiserver.controllers.places import DAEMON_SETS, NODES
+from aio_apiserver.controllers.revision_keeper import RevisionKeeper
+from aio_apiserver.storage.stored_object import Object
+
+
+class DaemonSetController(RevisionKeeper):
+    """Follows the nodes."""
+
+    name = "daemonset-controller"
+    account = "daemon-set-controller"
+    place = DAEMON_SETS
+    kind = "DaemonSet"
+
+    def begin(self) -> None:
+        super().begin()
+        self._nodes = self.follow(NODES)
+        self._nodes.listen(self._node_changed)
+
+    def _node_changed(self, _key: str, before: Object | None, after: Object | None) -> None:
+        if before is not None and after is not None and _demands(before) == _demands(after):
+            return
+        for owner in self.owners.items.values():
+            self.queue.add(key_of(owner))
+
+    async def reconcile(self, key: str) -> float | None:
+        owner = self.owner(key)
+        if owner is None:
+            return None
+        by_node: dict[str, list[Object]] = {}
+        for pod in await self.claim(owner):
+            by_node.setdefault(rules.node_of(pod), []).append(pod)
+        revision = await self.present_revision(owner)
+        hashed = revision["metadata"]["labels"][revisions.LABEL]
+        wanted = frozenset(name for name, node in self._nodes.items.items() if rules.wants(owner, node))
+        situation = Situation(owner, by_node, wanted, hashed, self.desk.clock.now())
+        await self.report(owner, situation.status())
+        if not podrules.is_ending(owner):
+            plan = situation.plan()
+            await self.make(owner, [rules.pod_of(owner, node, hashed) for node in plan.make])
+            for pod in plan.delete:
+                self._say_finished(owner, pod)
+            await self.delete(owner, plan.delete)
+        pods = [pod for some in by_node.values() for pod in some]
+        await self.forget_old(owner, {hashed, *map(rules.generation_hash, pods)})
+        waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in pods)
+        return float(situation.minimum) if waits and situation.minimum else None
+
+    def _say_finished(self, owner: Object, pod: Object) -> None:
+        phase = podrules.phase(pod)
+        if phase not in ("Failed", "Succeeded"):
+            return
+        metadata, is_failure = pod["metadata"], phase == "Failed"
+        where = f"daemon pod {metadata['namespace']}/{metadata['name']} on node {rules.node_of(pod)}"
+        text = f"Found {phase.lower()} {where}, will try to {'kill' if is_failure else 'delete'} it"
+        self.say(owner, f"{phase}DaemonPod", text, is_warning=is_failure)
+
+
+def _demands(node: Object) -> tuple[object, ...]:
+    """What of a node decides where pods go."""
+    spec = node["spec"]
+    return node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable")

@@ -1,0 +1,85 @@
+"""Cron jobs: which of their jobs are done with, and what the next one looks like. Pure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from aio_apiserver.controllers.decisions.cron import Schedule
+from aio_apiserver.controllers.decisions.pods import controller_reference, seconds
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.storage.stored_object import Object
+
+_SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+
+
+def is_over(job: Object) -> bool:
+    return bool(end_of(job))
+
+
+def end_of(job: Object) -> str:
+    """The condition that a job has ended with."""
+    status = job.get("status") or {}
+    return next((kind for kind in ("Complete", "Failed") if conditions.is_true(status, kind)), "")
+
+
+def reference(job: Object) -> Object:
+    """How a cron job lists an active job."""
+    metadata = job["metadata"]
+    return {
+        "kind": "Job",
+        "namespace": metadata["namespace"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "apiVersion": "batch/v1",
+        "resourceVersion": metadata["resourceVersion"],
+    }
+
+
+def status(owner: Object, jobs: Iterable[Object]) -> Object:
+    """The status with the jobs that are at work now."""
+    every = list(jobs)
+    told = dict(owner.get("status") or {})
+    before = {one["uid"]: one for one in told.pop("active", None) or ()}
+    active = [one for one in every if not is_over(one)]
+    if active:
+        told["active"] = [before.get(one["metadata"]["uid"]) or reference(one) for one in active]
+    ends = [one["status"]["completionTime"] for one in every if (one.get("status") or {}).get("completionTime")]
+    if last := max([*ends, *filter(None, [told.get("lastSuccessfulTime")])], default=""):
+        told["lastSuccessfulTime"] = last
+    return told
+
+
+def since(owner: Object) -> float:
+    """From when on a time counts as missed."""
+    last = (owner.get("status") or {}).get("lastScheduleTime")
+    return seconds(last or owner["metadata"]["creationTimestamp"])
+
+
+def is_too_late(owner: Object, time: datetime, *, now: float) -> bool:
+    deadline = owner["spec"].get("startingDeadlineSeconds")
+    return deadline is not None and time.timestamp() + float(deadline) < now
+
+
+def job_of(owner: Object, time: datetime, schedule: Schedule) -> Object:
+    """The job of a time; it has the same name whoever makes it."""
+    template = owner["spec"]["jobTemplate"]
+    given = template.get("metadata") or {}
+    shown = time.astimezone(schedule.zone).isoformat().replace("+00:00", "Z")
+    metadata = {
+        "name": f"{owner['metadata']['name']}-{int(time.timestamp()) // 60}",
+        "annotations": {**(given.get("annotations") or {}), _SCHEDULED: shown},
+        "ownerReferences": [controller_reference(owner, "batch/v1", "CronJob")],
+    }
+    if given.get("labels"):
+        metadata["labels"] = dict(given["labels"])
+    return {"metadata": metadata, "spec": template["spec"]}
+
+
+def superfluous(owner: Object, jobs: Sequence[Object]) -> list[Object]:
+    """The finished jobs that are beyond the history to keep."""
+    gone: list[Object] = []
+    for kind, name, usual in (("Complete", "successful", 3), ("Failed", "failed", 1)):
+        limit = owner["spec"].get(f"{name}JobsHistoryLimit")
+        done = [one for one in jobs if conditions.is_true(one.get("status") or {}, kind)]
+        done.sort(key=lambda one: str((one.get("status") or {}).get("startTime", "")))
+        gone += done[: max(0, len(done) - (usual if limit is None else int(limit)))]
+    return gone

@@ -1,0 +1,58 @@
+"""What a pod disruption budget allows now. Pure."""
+
+from collections.abc import Iterable
+
+from aio_apiserver.controllers.decisions import pods
+from aio_apiserver.controllers.decisions.rollouts import scaled
+from aio_apiserver.registry.base import conditions, objects
+from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.storage.stored_object import Object
+
+_SOON_SECONDS = 120.0
+"""How long a pod that was evicted counts as about to go."""
+_KIND = "DisruptionAllowed"
+
+
+def disrupted(budget: Object, members: Iterable[Object], *, now: float) -> dict[str, str]:
+    """The pods that were evicted and are not gone yet."""
+    there = {pod["metadata"]["name"] for pod in members if not pods.is_ending(pod)}
+    noted: dict[str, str] = objects.get(budget, "status.disruptedPods", {})
+    return {name: time for name, time in noted.items() if name in there and pods.seconds(time) + _SOON_SECONDS > now}
+
+
+def amounts(budget: Object, pod_count: int, expected: int) -> tuple[int, int]:
+    """How many pods are expected, and how many have to be healthy. `expected` is what their owners want."""
+    spec = budget["spec"]
+    if spec.get("maxUnavailable") is not None:
+        return expected, max(0, expected - scaled(spec["maxUnavailable"], expected, up=True))
+    minimum = spec.get("minAvailable")
+    if isinstance(minimum, str):
+        return expected, scaled(minimum, expected, up=True)
+    return pod_count, int(minimum or 0)
+
+
+def status(budget: Object, members: list[Object], expected: int, *, now: float, shown: str) -> Object:
+    """The status of a budget over its pods."""
+    going = disrupted(budget, members, now=now)
+    healthy = sum(
+        1 for pod in members if is_ready(pod) and not pods.is_ending(pod) and pod["metadata"]["name"] not in going
+    )
+    count, desired = amounts(budget, len(members), expected)
+    allowed = max(0, healthy - desired) if count > 0 else 0
+    generation = budget["metadata"].get("generation", 0)
+    told: Object = {
+        "currentHealthy": healthy,
+        "desiredHealthy": desired,
+        "expectedPods": count,
+        "disruptionsAllowed": allowed,
+        "observedGeneration": generation,
+        "conditions": [dict(one) for one in objects.get(budget, "status.conditions", ())],
+    }
+    if going:
+        told["disruptedPods"] = going
+    value, reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
+    conditions.report(told, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
+    condition = conditions.find(told, _KIND)
+    assert condition is not None
+    condition["observedGeneration"] = generation
+    return told

@@ -1,0 +1,151 @@
+"""Events about objects: how they are written, and when one of them stands for many. Pure.
+
+As recorders of client-go do it: what is said again counts up the event that says it; of more than ten that differ in
+their text alone within ten minutes the next ones count as one; who says too much about one object is not heard for a
+while.
+Must hold: names differ, also at one moment of a clock that stands still; what is remembered is bounded.
+"""
+
+import itertools
+from collections import OrderedDict
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+from msgspec import Struct, structs
+
+from aio_apiserver.storage.stored_object import Object
+
+NORMAL, WARNING = "Normal", "Warning"
+_MOST_SIMILAR = 10
+_SIMILAR_SECONDS = 600.0
+_COMBINED = "(combined from similar events): "
+_BURST = 25.0
+_REFILL_SECONDS = 300.0
+_MOST_REMEMBERED = 4096
+_LONGEST_NAME = 236
+"""So that a number of sixteen digits behind it still fits."""
+
+_numbers = itertools.count()
+
+V = TypeVar("V")
+
+
+def reference(obj: Object, api_version: str, kind: str, field_path: str = "") -> Object:
+    """Whom an event is about."""
+    metadata = obj["metadata"]
+    about = {"apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
+    about["resourceVersion"] = metadata.get("resourceVersion", "")
+    if metadata.get("namespace"):
+        about["namespace"] = metadata["namespace"]
+    if field_path:
+        about["fieldPath"] = field_path
+    return about
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """What is said about an object. `action`: in the newer form, which has one; `host`: the node it is said on."""
+
+    about: Object
+    type: str
+    reason: str
+    message: str
+    component: str
+    host: str = ""
+    action: str = ""
+
+
+def make(said: Said, *, now: float) -> Object:
+    """The event that says it for the first time."""
+    namespace = said.about.get("namespace") or "default"
+    event = {
+        "metadata": {"name": _name(said.about["name"], now), "namespace": namespace},
+        "involvedObject": said.about,
+        "type": said.type,
+        "reason": said.reason,
+        "message": said.message,
+        "reportingComponent": said.component,
+        "reportingInstance": said.host,
+    }
+    if said.action:
+        return {**event, "eventTime": _precise(now), "action": said.action, "source": {}}
+    source = {"component": said.component, "host": said.host} if said.host else {"component": said.component}
+    return {**event, "source": source, "firstTimestamp": _time(now), "lastTimestamp": _time(now), "count": 1}
+
+
+def repeat(event: Object, said: Said, *, now: float) -> None:
+    """Let an event say it once more."""
+    event["message"] = said.message
+    if said.action:
+        count = (event.get("series") or {}).get("count", 1)
+        event["series"] = {"count": count + 1, "lastObservedTime": _precise(now)}
+    else:
+        event["count"] = int(event.get("count") or 1) + 1
+        event["lastTimestamp"] = _time(now)
+
+
+class Correlator:
+    """Remembers what one component has said."""
+
+    def __init__(self) -> None:
+        self._names: _Memory[str] = _Memory()
+        self._texts: _Memory[tuple[float, set[str]]] = _Memory()
+        self._budgets: _Memory[tuple[float, float]] = _Memory()
+
+    def hear(self, said: Said, *, now: float) -> tuple[Said, str] | None:
+        """What to write, and the name of the event that has said it before; None when it is too much."""
+        if not self._has_budget(said, now):
+            return None
+        kind, text = _kind(said), said.message
+        since, texts = self._texts.get(kind) or (now, set())
+        if now - since > _SIMILAR_SECONDS:
+            since, texts = now, set()
+        texts = {*texts, text} if len(texts) <= _MOST_SIMILAR else texts
+        self._texts.put(kind, (since, texts))
+        if len(texts) > _MOST_SIMILAR:
+            return structs.replace(said, message=_COMBINED + text), self._names.get((kind, "")) or ""
+        return said, self._names.get((kind, text)) or ""
+
+    def wrote(self, said: Said, name: str) -> None:
+        """An event of this name says it now."""
+        self._names.put((_kind(said), "" if said.message.startswith(_COMBINED) else said.message), name)
+
+    def _has_budget(self, said: Said, now: float) -> bool:
+        key = said.about.get("uid"), said.about["name"]
+        left, since = self._budgets.get(key) or (_BURST, now)
+        left = min(_BURST, left + (now - since) / _REFILL_SECONDS)
+        self._budgets.put(key, (left - 1 if left >= 1 else left, now))
+        return left >= 1
+
+
+class _Memory(Generic[V]):
+    """The newest entries."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[object, V] = OrderedDict()
+
+    def get(self, key: object) -> V | None:
+        return self._entries.get(key)
+
+    def put(self, key: object, value: V) -> None:
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > _MOST_REMEMBERED:
+            self._entries.popitem(last=False)
+
+
+def _kind(said: Said) -> tuple[object, ...]:
+    """What is the same about events that differ in their text alone."""
+    about = tuple(sorted((name, value) for name, value in said.about.items() if name != "resourceVersion"))
+    return about, said.type, said.reason
+
+
+def _name(name: str, now: float) -> str:
+    return f"{name[:_LONGEST_NAME]}.{int(now * 1e9) + next(_numbers):x}"
+
+
+def _time(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _precise(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,268 @@
+"""Jobs: which pods are done, how many are still to come, and when a job has to end. Pure.
+
+Finished pods are counted once: their uids stand in `uncountedTerminatedPods` until the finalizer is off them.
+Must hold: no pod counts twice; what a job has said of its end once stays.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from aio_apiserver.controllers.decisions import indexes, job_indexes, job_policies, pods
+from aio_apiserver.controllers.decisions.job_indexes import INDEX, index_of
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.storage.stored_object import Object
+
+TRACKING = "batch.kubernetes.io/job-tracking"
+_BACKOFF_SECONDS = 10.0
+_LONGEST_BACKOFF_SECONDS = 600.0
+_FAILED_TEXT = "Job has reached the specified backoff limit"
+_DONE_TEXT = "Reached expected number of succeeded pods"
+_INDEXES_TEXT = "Job has failed indexes"
+_TOO_MANY_INDEXES_TEXT = "Job has exceeded the specified maximal number of failed indexes"
+_LATE_TEXT = "Job was active longer than specified deadline"
+
+
+def is_over(job: Object) -> bool:
+    """Whether nothing is left to do."""
+    status = job.get("status") or {}
+    return conditions.is_true(status, "Complete") or conditions.is_true(status, "Failed")
+
+
+def is_indexed(job: Object) -> bool:
+    return bool(job["spec"].get("completionMode") == "Indexed")
+
+
+class Count(Struct):
+    """What a look at the pods of a job has found."""
+
+    job: Object
+    active: list[Object] = field(default_factory=list)
+    ending: int = 0
+    succeeded: list[Object] = field(default_factory=list)
+    """Those that are to be counted now."""
+    failed: list[Object] = field(default_factory=list)
+    ignored: list[Object] = field(default_factory=list)
+    """Those that failed, which the job does not mind."""
+    why_failed: str = ""
+    """Why the failure of one pod ends the job."""
+    failed_indexes: set[int] = field(default_factory=set)
+    last_tries: Mapping[int, Object] = field(default_factory=dict)
+    """By the part that they tried."""
+
+    @property
+    def status(self) -> Object:
+        found: Object = self.job.get("status") or {}
+        return found
+
+    @property
+    def waiting(self) -> dict[str, list[str]]:
+        """The uids of pods that are not in the totals yet, those of now included."""
+        before = self.status.get("uncountedTerminatedPods") or {}
+        new = {"succeeded": self.succeeded, "failed": self.failed}
+        return {name: [*before.get(name, ()), *(pod["metadata"]["uid"] for pod in new[name])] for name in new}
+
+    @property
+    def successes(self) -> int:
+        if is_indexed(self.job):
+            return len(self.done_indexes)
+        return int(self.status.get("succeeded") or 0) + len(self.waiting["succeeded"])
+
+    @property
+    def failures(self) -> int:
+        return int(self.status.get("failed") or 0) + len(self.waiting["failed"])
+
+    @property
+    def done_indexes(self) -> set[int]:
+        completions = self.job["spec"].get("completions") or 0
+        now = {index_of(pod) for pod in self.succeeded}
+        return {
+            one
+            for one in indexes.parse(self.status.get("completedIndexes", "")) | now
+            if one is not None and one < completions
+        }
+
+
+def count(job: Object, owned: Iterable[Object]) -> Count:
+    """Sort a job's pods."""
+    found = Count(job)
+    known = found.status.get("uncountedTerminatedPods") or {}
+    counted = {*known.get("succeeded", ()), *known.get("failed", ())}
+    every = list(owned)
+    found.why_failed = job_policies.failure(job, every)
+    for pod in every:
+        is_tracked = TRACKING in (pod["metadata"].get("finalizers") or ())
+        is_new = is_tracked and pod["metadata"]["uid"] not in counted
+        if pods.is_active(pod):
+            found.active.append(pod)
+        elif pods.phase(pod) == "Succeeded":
+            found.succeeded += [pod] if is_new else []
+        elif job_policies.is_ignored(job, pod):
+            found.ignored.append(pod)
+        elif pods.is_finished(pod) or _counts_as_failed(job):
+            found.failed += [pod] if is_new else []
+        if pods.is_ending(pod) and not pods.is_finished(pod):
+            found.ending += 1
+    found.failed_indexes = job_indexes.failed(job, [*found.failed, *found.ignored])
+    found.last_tries = job_indexes.last_tries(every)
+    return found
+
+
+def _counts_as_failed(job: Object) -> bool:
+    """Whether a pod that is being deleted has failed already."""
+    return bool(job["spec"].get("podReplacementPolicy") != "Failed")
+
+
+class Outcome(Struct, frozen=True):
+    """How a job ends."""
+
+    kind: str
+    reason: str
+    message: str
+
+    @property
+    def target(self) -> str:
+        return "SuccessCriteriaMet" if self.kind == "Complete" else "FailureTarget"
+
+
+def outcome(found: Count, *, now: float) -> Outcome | None:
+    """Whether a job has to end, and how: what was said before counts first."""
+    job, status = found.job, found.status
+    for kind, target in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
+        said = conditions.find(status, target)
+        if said is not None and said["status"] == "True":
+            return Outcome(kind, said.get("reason", ""), said.get("message", ""))
+    if found.why_failed:
+        return Outcome("Failed", "PodFailurePolicy", found.why_failed)
+    if found.failures > _backoff_limit(job) or _restarts_too_often(found):
+        return Outcome("Failed", "BackoffLimitExceeded", _FAILED_TEXT)
+    left = seconds_left(job, now=now)
+    if left is not None and left <= 0:
+        return Outcome("Failed", "DeadlineExceeded", _LATE_TEXT)
+    if found.failed_indexes and (failure := _failure_of_indexes(found)) is not None:
+        return failure
+    if enough := job_policies.success(job, frozenset(found.done_indexes)):
+        return Outcome("Complete", "SuccessPolicy", enough)
+    return Outcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
+
+
+def _failure_of_indexes(found: Count) -> Outcome | None:
+    """How a job ends of whose parts some have failed: at once when they are too many, or with the last one."""
+    spec, number = found.job["spec"], len(found.failed_indexes)
+    if spec.get("maxFailedIndexes") is not None and number > int(spec["maxFailedIndexes"]):
+        return Outcome("Failed", "MaxFailedIndexesExceeded", _TOO_MANY_INDEXES_TEXT)
+    if number + found.successes >= int(spec["completions"]):
+        return Outcome("Failed", "FailedIndexes", _INDEXES_TEXT)
+    return None
+
+
+def _is_done(found: Count) -> bool:
+    completions = found.job["spec"].get("completions")
+    if completions is None:
+        return found.successes > 0 and not found.active
+    return bool(found.successes >= completions)
+
+
+def _backoff_limit(job: Object) -> int:
+    limit = job["spec"].get("backoffLimit")
+    return 6 if limit is None else int(limit)
+
+
+def _restarts_too_often(found: Count) -> bool:
+    if found.job["spec"]["template"]["spec"].get("restartPolicy") != "OnFailure":
+        return False
+    restarts = sum(
+        int(one.get("restartCount") or 0)
+        for pod in found.active
+        for one in (pod.get("status") or {}).get("containerStatuses") or ()
+    )
+    limit = _backoff_limit(found.job)
+    return restarts >= limit if limit else restarts > 0
+
+
+def is_suspended(job: Object) -> bool:
+    return job["spec"].get("suspend") is True
+
+
+def seconds_left(job: Object, *, now: float) -> float | None:
+    """Until the deadline of a job that has one."""
+    deadline, start = job["spec"].get("activeDeadlineSeconds"), (job.get("status") or {}).get("startTime")
+    if deadline is None or start is None or is_suspended(job):
+        return None
+    return pods.seconds(start) + float(deadline) - now
+
+
+def pause(found: Count, owned: Iterable[Object], *, now: float) -> float:
+    """How long to wait before pods are made again after failures; parts that fail each for itself wait so, too."""
+    if job_indexes.are_independent(found.job):
+        waits = [job_indexes.pause(found.last_tries.get(index), now=now) for index in _open_indexes(found)]
+        return min(waits, default=0.0)
+    failed = [pod for pod in owned if pods.phase(pod) == "Failed"]
+    times = [time for pod in failed for time in job_indexes.ends(pod)]
+    if not found.failures or not times:
+        return 0.0
+    wait = min(_BACKOFF_SECONDS * 2.0 ** min(found.failures - 1, 16), _LONGEST_BACKOFF_SECONDS)
+    return max(0.0, max(times) + wait - now)
+
+
+def missing(found: Count) -> int:
+    """How many pods to make, or to delete when it is negative."""
+    job = found.job
+    parallelism = job["spec"].get("parallelism")
+    most = 1 if parallelism is None else int(parallelism)
+    if is_suspended(job):
+        return -len(found.active)
+    completions = job["spec"].get("completions")
+    if completions is not None:
+        wanted = min(most, max(0, int(completions) - found.successes - len(found.failed_indexes)))
+    else:
+        wanted = len(found.active) if found.successes else most
+        wanted = min(wanted, most)
+    there = len(found.active) + (found.ending if job["spec"].get("podReplacementPolicy") == "Failed" else 0)
+    return wanted - there if wanted > there else min(0, wanted - len(found.active))
+
+
+def free_indexes(found: Count, number: int, *, now: float) -> list[int]:
+    """The parts of the work that nobody does, that are not done and that need not wait."""
+    first = _open_indexes(found)[:number]
+    if not job_indexes.are_independent(found.job):
+        return first
+    return [index for index in first if not job_indexes.pause(found.last_tries.get(index), now=now)]
+
+
+def _open_indexes(found: Count) -> list[int]:
+    at_work = {one for one in map(index_of, found.active) if one is not None}
+    taken = found.done_indexes | found.failed_indexes | at_work
+    return [one for one in range(found.job["spec"].get("completions") or 0) if one not in taken]
+
+
+def pod_of(job: Object, index: int | None, before: Object | None = None) -> Object:
+    """A new pod; with an index, for that part of the work, which the pod before has tried in vain."""
+    pod = pods.from_template(job["spec"]["template"], job, "batch/v1", "Job")
+    metadata = pod["metadata"]
+    metadata["finalizers"] = [*metadata.get("finalizers", ()), TRACKING]
+    if index is None:
+        return pod
+    noted = job_indexes.annotations(job, before)
+    metadata["annotations"] = {**metadata.get("annotations", {}), INDEX: str(index), **noted}
+    metadata["labels"] = {**metadata.get("labels", {}), INDEX: str(index)}
+    metadata["generateName"] = f"{job['metadata']['name']}-{index}-"
+    spec = pod["spec"]
+    spec.setdefault("hostname", f"{job['metadata']['name']}-{index}")
+    source = {"valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}}
+    for name in ("initContainers", "containers"):
+        if spec.get(name):
+            spec[name] = [_with_index(one, source) for one in spec[name]]
+    return pod
+
+
+def _with_index(container: Object, source: Object) -> Object:
+    given = container.get("env") or []
+    if any(one["name"] == "JOB_COMPLETION_INDEX" for one in given):
+        return container
+    return {**container, "env": [*given, {"name": "JOB_COMPLETION_INDEX", **source}]}
+
+
+def surplus(found: Count, number: int) -> Sequence[Object]:
+    """The pods to delete first."""
+    return sorted(found.active, key=pods.deletion_rank)[:number]

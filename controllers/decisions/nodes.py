@@ -1,0 +1,108 @@
+"""What a node that is not there looks like. Pure."""
+
+from collections.abc import Container
+from ipaddress import ip_address, ip_network
+
+from aio_apiserver.storage.stored_object import Object
+
+_POD_NETWORK = ip_address("10.128.0.0")
+_ADDRESSES = 1024
+"""How many each node has for its pods."""
+_NODE_NETWORK = ip_address("172.16.0.1")
+MARK = "simulate.aio-apiserver/node"
+"""The annotation of nodes whose pods are simulated."""
+_AMOUNTS = {"cpu": "32", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "1000"}
+_NOT_READY = "node.kubernetes.io/not-ready"
+_CONDITIONS = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+
+
+def name_of(number: int) -> str:
+    return f"node-{number}"
+
+
+def make(number: int) -> Object:
+    """A new node."""
+    name = name_of(number)
+    labels = {"kubernetes.io/hostname": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+    cidr = f"{_POD_NETWORK + number * _ADDRESSES}/22"
+    return {
+        "metadata": {"name": name, "labels": labels, "annotations": {MARK: "true"}},
+        "spec": {"podCIDR": cidr, "podCIDRs": [cidr]},
+    }
+
+
+def is_simulated(node: Object) -> bool:
+    return (node["metadata"].get("annotations") or {}).get(MARK) == "true"
+
+
+def address(node: Object) -> str:
+    """The node's address; empty before it has one."""
+    addresses = (node.get("status") or {}).get("addresses") or ()
+    return next((str(one["address"]) for one in addresses if one["type"] == "InternalIP"), "")
+
+
+def free_address(node: Object, taken: Container[str], start: int) -> str:
+    """An address for a pod, the first one that is free from a number on; the last one tried when none is."""
+    network = ip_network(node["spec"].get("podCIDR") or f"{_POD_NETWORK}/22")
+    address = ""
+    for number in range(start, start + network.num_addresses):
+        address = str(network[2 + number % (network.num_addresses - 3)])
+        if address not in taken:
+            break
+    return address
+
+
+def is_ready(node: Object) -> bool:
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def status(number: int, version: str, *, now: str) -> Object:
+    """The status of a node that works."""
+    return {
+        "capacity": dict(_AMOUNTS),
+        "allocatable": dict(_AMOUNTS),
+        "conditions": [
+            {
+                "type": kind,
+                "status": value,
+                "reason": reason,
+                "message": message,
+                "lastHeartbeatTime": now,
+                "lastTransitionTime": now,
+            }
+            for kind, value, reason, message in _CONDITIONS
+        ],
+        "addresses": [
+            {"type": "InternalIP", "address": str(_NODE_NETWORK + number)},
+            {"type": "Hostname", "address": name_of(number)},
+        ],
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": "",
+            "containerRuntimeVersion": "simulated://1",
+            "kernelVersion": "",
+            "kubeProxyVersion": "",
+            "kubeletVersion": version,
+            "machineID": "",
+            "operatingSystem": "linux",
+            "osImage": "simulated",
+            "systemUUID": "",
+        },
+    }
+
+
+def welcome(node: Object) -> bool:
+    """Take off the taint of nodes that are not ready; whether it was there."""
+    taints = node["spec"].get("taints") or []
+    kept = [one for one in taints if one["key"] != _NOT_READY]
+    if kept:
+        node["spec"]["taints"] = kept
+    else:
+        node["spec"].pop("taints", None)
+    return len(kept) < len(taints)

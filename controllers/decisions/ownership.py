@@ -1,0 +1,154 @@
+"""The graph of owners: who depends on whom, over all kinds, and what becomes of an object whose owners go.
+
+Pure. Must hold: an object is deleted only when every owner that it names is gone or waits for its dependents; who has
+an owner left only loses the references to those that are gone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.storage.stored_object import Object
+
+Reference = Mapping[str, Any]
+Change = Callable[[Object], bool]
+"""Changes an object in place; whether there was something to change."""
+
+
+class Node(Struct, frozen=True):
+    """An object as far as its owners matter. `place` is a number that the graph's user understands."""
+
+    uid: str
+    place: int
+    key: str
+    owners: Sequence[Reference] = ()
+    finalizers: Sequence[str] = ()
+    is_ending: bool = False
+
+    @property
+    def waits_for_dependents(self) -> bool:
+        return self.is_ending and FOREGROUND_DELETION in self.finalizers
+
+    @property
+    def orphans_dependents(self) -> bool:
+        return self.is_ending and ORPHAN_DEPENDENTS in self.finalizers
+
+    def blocks(self, owner: str) -> bool:
+        """Whether an owner that waits for its dependents waits for this one."""
+        return any(one["uid"] == owner and one.get("blockOwnerDeletion") for one in self.owners)
+
+
+def node_of(obj: Object, place: int, key: str) -> Node:
+    """The node of an object."""
+    metadata = obj["metadata"]
+    return Node(
+        metadata["uid"],
+        place,
+        key,
+        tuple(metadata.get("ownerReferences") or ()),
+        tuple(metadata.get("finalizers") or ()),
+        bool(metadata.get("deletionTimestamp")),
+    )
+
+
+class Graph(Struct):
+    """Everything that was seen, by uid."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    dependents: dict[str, set[str]] = field(default_factory=dict)
+
+    def put(self, node: Node) -> set[str]:
+        """Take in what was seen; the uids of what has to be looked at because of it."""
+        before = self.nodes.get(node.uid)
+        self._unlink(before)
+        self.nodes[node.uid] = node
+        for owner in node.owners:
+            self.dependents.setdefault(owner["uid"], set()).add(node.uid)
+        concerned = {node.uid} if node.owners or node.is_ending else set()
+        return concerned | self._waiting_owners(before) | self._waiting_owners(node)
+
+    def remove(self, uid: str) -> set[str]:
+        """Forget what is gone."""
+        node = self.nodes.pop(uid, None)
+        self._unlink(node)
+        return self.dependents.get(uid, set()) | self._waiting_owners(node)
+
+    def dependents_of(self, uid: str) -> list[Node]:
+        return [self.nodes[one] for one in self.dependents.get(uid, ())]
+
+    def _waiting_owners(self, node: Node | None) -> set[str]:
+        """Those of an object's owners that wait for what depends on them."""
+        owners = (self.nodes.get(one["uid"]) for one in (node.owners if node is not None else ()))
+        return {one.uid for one in owners if one is not None and one.waits_for_dependents}
+
+    def _unlink(self, node: Node | None) -> None:
+        for owner in node.owners if node is not None else ():
+            others = self.dependents.get(owner["uid"], set())
+            others.discard(node.uid if node is not None else "")
+            if not others:
+                self.dependents.pop(owner["uid"], None)
+
+
+class Fate(Enum):
+    """What is known of an owner that an object names."""
+
+    THERE = "there"
+    GONE = "gone"
+    WAITING = "waits for its dependents"
+
+
+class Verdict(Struct, frozen=True):
+    """What to do with an object: delete it in some way, or take references off it, or neither."""
+
+    delete: str = ""
+    drop: frozenset[str] = frozenset()
+    unblock: bool = False
+
+
+def judge(fates: Mapping[str, Fate], node: Node, dependents: Sequence[Node]) -> Verdict:
+    """What becomes of an object with owners."""
+    lost = frozenset(uid for uid, fate in fates.items() if fate is not Fate.THERE)
+    if len(lost) < len(fates):
+        return Verdict(drop=lost)
+    if Fate.WAITING in fates.values() and dependents:
+        is_cycle = any(one.waits_for_dependents for one in dependents)
+        return Verdict(delete="Foreground", unblock=is_cycle)
+    if ORPHAN_DEPENDENTS in node.finalizers:
+        return Verdict(delete="Orphan")
+    return Verdict(delete="Foreground" if FOREGROUND_DELETION in node.finalizers else "Background")
+
+
+def drop_owners(obj: Object, uids: frozenset[str]) -> bool:
+    """Take references off an object; whether there were any."""
+    metadata = obj["metadata"]
+    owners = metadata.get("ownerReferences") or []
+    kept = [one for one in owners if one["uid"] not in uids]
+    if kept:
+        metadata["ownerReferences"] = kept
+    else:
+        metadata.pop("ownerReferences", None)
+    return len(kept) < len(owners)
+
+
+def unblock_owners(obj: Object) -> bool:
+    """Let no owner wait for an object; whether one did."""
+    owners = obj["metadata"].get("ownerReferences") or ()
+    blocking = [one for one in owners if one.get("blockOwnerDeletion")]
+    for one in blocking:
+        one["blockOwnerDeletion"] = False
+    return bool(blocking)
+
+
+def drop_finalizer(obj: Object, name: str) -> bool:
+    """Take a finalizer off an object; whether it was there."""
+    metadata = obj["metadata"]
+    finalizers = metadata.get("finalizers") or []
+    kept = [one for one in finalizers if one != name]
+    if kept:
+        metadata["finalizers"] = kept
+    else:
+        metadata.pop("finalizers", None)
+    return len(kept) < len(finalizers)

@@ -1,0 +1,81 @@
+"""What a kubelet says of a pod when its status changes. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from aio_apiserver.storage.stored_object import Object
+
+_LISTS = (("initContainers", "initContainerStatuses"), ("containers", "containerStatuses"))
+
+
+class PodEvent(Struct, frozen=True):
+    """One event; `field_path` is of the container that it is about."""
+
+    reason: str
+    message: str
+    field_path: str
+    is_warning: bool = False
+
+
+def between(pod: Object, before: Object, after: Object) -> Sequence[PodEvent]:
+    """What happened from one status to the next."""
+    return [
+        event
+        for member, statuses in _LISTS
+        for container in pod["spec"].get(member) or ()
+        for event in _of_container(
+            pod,
+            container,
+            f"spec.{member}{{{container['name']}}}",
+            _shown(before, statuses, container),
+            _shown(after, statuses, container),
+        )
+    ]
+
+
+def ending(pod: Object) -> Sequence[PodEvent]:
+    """What is said of a pod that is being stopped."""
+    running = {one["name"] for one in (pod.get("status") or {}).get("containerStatuses") or () if _is(one, "running")}
+    return [
+        PodEvent("Killing", f"Stopping container {name}", f"spec.containers{{{name}}}")
+        for name in (container["name"] for container in pod["spec"]["containers"])
+        if name in running
+    ]
+
+
+def _shown(status: Object, member: str, container: Object) -> Object:
+    return next((one for one in status.get(member) or () if one["name"] == container["name"]), {})
+
+
+def _is(shown: Object, state: str) -> bool:
+    return state in (shown.get("state") or {})
+
+
+def _waits(shown: Object) -> str:
+    """What a container waits for."""
+    return str(((shown.get("state") or {}).get("waiting") or {}).get("reason", ""))
+
+
+def _has_started(shown: Object) -> bool:
+    return bool(shown.get("containerID"))
+
+
+def _of_container(pod: Object, container: Object, path: str, before: Object, after: Object) -> Iterator[PodEvent]:
+    image, name = container.get("image", ""), container["name"]
+    if _waits(after) == "ImagePullBackOff" != _waits(before):
+        yield PodEvent("Pulling", f'Pulling image "{image}"', path)
+        yield PodEvent("Failed", f'Failed to pull image "{image}": it is told not to be found', path, True)
+        yield PodEvent("Failed", "Error: ErrImagePull", path, True)
+        yield PodEvent("BackOff", f'Back-off pulling image "{image}"', path)
+        yield PodEvent("Failed", "Error: ImagePullBackOff", path, True)
+    if _has_started(after) and not _has_started(before):
+        yield PodEvent(
+            "Pulled", f'Container image "{image}" already present on machine and can be accessed by the pod', path
+        )
+        yield PodEvent("Created", "Container created", path)
+        yield PodEvent("Started", "Container started", path)
+    if _waits(after) == "CrashLoopBackOff" != _waits(before):
+        metadata = pod["metadata"]
+        where = f"{metadata['name']}_{metadata['namespace']}({metadata['uid']})"
+        yield PodEvent("BackOff", f"Back-off restarting failed container {name} in pod {where}", path, True)

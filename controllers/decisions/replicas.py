@@ -1,0 +1,38 @@
+"""What a replica set or replication controller says of its pods. Pure."""
+
+from collections.abc import Sequence
+
+from aio_apiserver.controllers.decisions import pods
+from aio_apiserver.controllers.decisions.rollouts import replicas
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.storage.stored_object import Object
+
+
+def status(owner: Object, active: Sequence[Object], ending: int, *, now: float) -> Object:
+    """The status; conditions stay as they are. `ending` pods are those that are about to go."""
+    template = (owner["spec"]["template"].get("metadata") or {}).get("labels") or {}
+    labelled = [pod for pod in active if template.items() <= (pod["metadata"].get("labels") or {}).items()]
+    ready, available = pods.counts(active, owner["spec"].get("minReadySeconds") or 0, now=now)
+    before = owner.get("status") or {}
+    told: Object = {
+        "replicas": len(active),
+        "fullyLabeledReplicas": len(labelled),
+        "readyReplicas": ready,
+        "availableReplicas": available,
+        "observedGeneration": owner["metadata"].get("generation", 0),
+    }
+    told = {name: number for name, number in told.items() if number or name == "replicas"}
+    if "selector" in owner["spec"] and "matchLabels" in owner["spec"]["selector"]:
+        told["terminatingReplicas"] = ending
+    if before.get("conditions"):
+        told["conditions"] = [dict(one) for one in before["conditions"]]
+    return told
+
+
+def tell_failure(status: Object, owner: Object, active: int, why: str, *, now: str) -> None:
+    """Say in a status that pods could not be made or deleted, or that this is over."""
+    if not why:
+        conditions.remove(status, "ReplicaFailure")
+    elif conditions.find(status, "ReplicaFailure") is None:
+        reason = "FailedCreate" if active < replicas(owner) else "FailedDelete"
+        conditions.report(status, "ReplicaFailure", "True", now=now, reason=reason, message=why)

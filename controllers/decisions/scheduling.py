@@ -1,0 +1,123 @@
+"""Where a pod may run: node selectors and affinity, taints, room. Pure, and roughly what kube-scheduler does."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base import amounts
+from aio_apiserver.registry.groups.core.pod_resources import aggregate
+from aio_apiserver.storage.stored_object import Object
+
+_HARD_EFFECTS = ("NoSchedule", "NoExecute")
+_UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+
+
+def tolerates(pod: Object, taint: Mapping[str, Any]) -> bool:
+    """Whether a pod puts up with a taint."""
+    return any(_covers(one, taint) for one in pod["spec"].get("tolerations") or ())
+
+
+def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    if toleration.get("key") and toleration["key"] != taint["key"]:
+        return False
+    if toleration.get("operator") == "Exists":
+        return True
+    return bool(toleration.get("key")) and (toleration.get("value") or "") == (taint.get("value") or "")
+
+
+def _is_untolerated(pod: Object, node: Object) -> str:
+    if node["spec"].get("unschedulable") and not tolerates(pod, {"key": _UNSCHEDULABLE, "effect": "NoSchedule"}):
+        return "node(s) were unschedulable"
+    for taint in node["spec"].get("taints") or ():
+        if taint.get("effect") in _HARD_EFFECTS and not tolerates(pod, taint):
+            return f"node(s) had untolerated taint(s) {{{taint['key']}: {taint.get('value', '')}}}"
+    return ""
+
+
+def matches_node(pod: Object, node: Object) -> bool:
+    """Whether the pod's own demands on nodes are met."""
+    labels = node["metadata"].get("labels") or {}
+    if not (pod["spec"].get("nodeSelector") or {}).items() <= labels.items():
+        return False
+    affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return required is None or any(_meets_term(term, node, labels) for term in required["nodeSelectorTerms"])
+
+
+def _meets_term(term: Mapping[str, Any], node: Object, labels: Mapping[str, str]) -> bool:
+    expressions, members = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not expressions and not members:
+        return False
+    name = {"metadata.name": node["metadata"]["name"]}
+    return all(_meets(one, labels) for one in expressions) and all(_meets(one, name) for one in members)
+
+
+_COMPARISONS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
+    "In": lambda value, values: value in values,
+    "NotIn": lambda value, values: value not in values,
+    "Exists": lambda value, _values: value is not None,
+    "DoesNotExist": lambda value, _values: value is None,
+    "Gt": lambda value, values: _number(value) > _number(values[0]),
+    "Lt": lambda value, values: _number(value) < _number(values[0]),
+}
+
+
+def _number(text: str | None) -> float:
+    """What is no number compares with nothing."""
+    return int(text) if text is not None and text.lstrip("+-").isdigit() else float("nan")
+
+
+def _meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    compare = _COMPARISONS[expression["operator"]]
+    return compare(labels.get(expression["key"]), expression.get("values") or ())
+
+
+def _lacks(pod: Object, node: Object, there: Collection[Object]) -> str:
+    allocatable = amounts.parsed((node.get("status") or {}).get("allocatable"))
+    pods = allocatable.get("pods")
+    if pods is not None and amounts.count(len(there) + 1).nanos > pods.nanos:
+        return "Too many pods"
+    wanted = aggregate(pod["spec"], "requests")
+    used: Mapping[str, Any] = {}
+    for other in there if wanted else ():
+        used = amounts.added(used, aggregate(other["spec"], "requests"))
+    for name, amount in wanted.items():
+        total = amounts.plus(used[name], amount) if name in used else amount
+        if name not in allocatable or total.nanos > allocatable[name].nanos:
+            return f"Insufficient {name}"
+    return ""
+
+
+def keeps_away(pod: Object, node: Object) -> str:
+    """Why a pod may not run on a node, however much room there is; empty when it may."""
+    reason = _is_untolerated(pod, node)
+    if not reason and not matches_node(pod, node):
+        reason = "node(s) didn't match Pod's node affinity/selector"
+    return reason
+
+
+def why_not(pod: Object, node: Object, there: Collection[Object]) -> str:
+    """Why a pod cannot run on a node with these pods; empty when it can."""
+    return keeps_away(pod, node) or _lacks(pod, node, there)
+
+
+def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collection[Object]]) -> tuple[str, str]:
+    """The node for a pod: the emptiest of those that are possible; or nothing, and why."""
+    reasons: Counter[str] = Counter()
+    possible = []
+    for node in nodes:
+        name = node["metadata"]["name"]
+        reason = why_not(pod, node, pods_on.get(name, ()))
+        if reason:
+            reasons[reason] += 1
+        else:
+            possible.append(name)
+    if possible:
+        return min(possible, key=lambda name: (len(pods_on.get(name, ())), name)), ""
+    told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+    return (
+        "",
+        f"0/{sum(reasons.values())} nodes are available: {told}." if told else "no nodes available to schedule pods",
+    )

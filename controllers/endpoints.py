@@ -1,0 +1,96 @@
+"""Endpoints and EndpointSlices of services that select pods."""
+
+from aio_apiserver.controllers.client import Place, key_of
+from aio_apiserver.controllers.controller import Controller
+from aio_apiserver.controllers.decisions import endpoints
+from aio_apiserver.controllers.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
+from aio_apiserver.storage.stored_object import Object
+
+
+class _OfServices(Controller):
+    """What changes when services or their pods do."""
+
+    place: Place
+
+    def begin(self) -> None:
+        self._services = self.follow(SERVICES, key_of)
+        self._pods = self.follow(PODS)
+        self._pods.listen(self._pod_changed)
+        self._made = self.follow(self.place, self._service_of)
+
+    def _service_of(self, obj: Object) -> str:
+        raise NotImplementedError
+
+    def _pod_changed(self, _key: str, before: Object | None, after: Object | None) -> None:
+        pods = [pod for pod in (before, after) if pod is not None]
+        for service in self._services.in_namespace(pods[0]["metadata"]["namespace"]):
+            if any(endpoints.selects(service, pod) for pod in pods):
+                self.queue.add(key_of(service))
+
+    def pods_of(self, service: Object) -> list[Object]:
+        namespace = service["metadata"]["namespace"]
+        return [pod for pod in self._pods.in_namespace(namespace) if endpoints.selects(service, pod)]
+
+    async def put(self, wanted: Object, present: Object | None, namespace: str, *members: str) -> None:
+        """Make an object, or bring its labels and members to what is wanted."""
+        if present is None:
+            await self.client.create(self.place, wanted, namespace=namespace)
+        elif not endpoints.is_same(wanted, present, *members):
+
+            def mend(obj: Object) -> None:
+                obj["metadata"]["labels"] = wanted["metadata"]["labels"]
+                obj.update({name: wanted[name] for name in members})
+
+            await self.client.change(self.place, present, mend)
+
+
+class EndpointsController(_OfServices):
+    """Endpoints, which have the name of their service."""
+
+    name = "endpoints-controller"
+    account = "endpoint-controller"
+    place = ENDPOINTS
+
+    def _service_of(self, obj: Object) -> str:
+        return key_of(obj)
+
+    async def reconcile(self, key: str) -> float | None:
+        service, present = self._services.get(key), self._made.get(key)
+        if service is None:
+            if present is not None and endpoints.is_own(present):
+                await self.client.delete(ENDPOINTS, present)
+        elif endpoints.has_selector(service):
+            wanted = endpoints.endpoints(service, self.pods_of(service))
+            await self.put(wanted, present, service["metadata"]["namespace"], "subsets")
+        return None
+
+
+class EndpointSlices(_OfServices):
+    """EndpointSlices, which have the name of their service as a label."""
+
+    name = "endpointslice-controller"
+    place = ENDPOINT_SLICES
+
+    def begin(self) -> None:
+        super().begin()
+        self._nodes = self.follow(NODES)
+
+    def _service_of(self, obj: Object) -> str:
+        labels = obj["metadata"].get("labels") or {}
+        is_own = labels.get(endpoints.MANAGED_BY) == endpoints.MANAGER
+        return f"{obj['metadata']['namespace']}/{labels.get(endpoints.SERVICE_LABEL)}" if is_own else ""
+
+    async def reconcile(self, key: str) -> float | None:
+        service, namespace = self._services.get(key), key.partition("/")[0]
+        present = [one for one in self._made.in_namespace(namespace) if self._service_of(one) == key]
+        wanted: list[Object] = []
+        if service is not None and endpoints.has_selector(service):
+            wanted = endpoints.slices(service, self.pods_of(service), self._nodes.items, present)
+        elif service is not None:
+            return None
+        by_name = {one["metadata"]["name"]: one for one in present}
+        for one in wanted:
+            await self.put(one, by_name.pop(one["metadata"].get("name"), None), namespace, "endpoints", "ports")
+        for one in by_name.values():
+            await self.client.delete(ENDPOINT_SLICES, one)
+        return None

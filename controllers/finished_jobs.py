@@ -1,0 +1,23 @@
+"""Finished jobs that say how long they want to be kept: they are deleted after that."""
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.controller import Controller
+from aio_apiserver.controllers.decisions.finished_jobs import seconds_left
+from aio_apiserver.controllers.places import JOBS
+
+
+class FinishedJobs(Controller):
+    """Deletes them, and their pods."""
+
+    name = "ttl-after-finished-controller"
+
+    def begin(self) -> None:
+        self._jobs = self.follow(JOBS, key_of)
+
+    async def reconcile(self, key: str) -> float | None:
+        job = await self.client.get(JOBS, key) if self._jobs.get(key) is not None else None
+        left = seconds_left(job, now=self.desk.clock.now()) if job is not None else None
+        if job is None or left is None or left > 0:
+            return left
+        await self.client.delete(JOBS, job, policy="Foreground", is_unchanged=True)
+        return None

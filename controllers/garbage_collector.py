@@ -1,0 +1,163 @@
+"""The garbage collector: objects whose owners are gone go too, over all resources, custom ones included.
+
+Foreground and orphaning deletions are finalizers that it takes off when dependents are gone or let go. Keys of its
+queue are uids. Must hold: that an owner is gone is asked of the newest state, never concluded from what was not seen.
+"""
+
+import asyncio
+
+from aio_apiserver.controllers.client import Place, split
+from aio_apiserver.controllers.controller import Controller, Desk, NotYet
+from aio_apiserver.controllers.decisions import ownership
+from aio_apiserver.controllers.decisions.ownership import Fate, Graph, Node, Reference
+from aio_apiserver.controllers.informers import Informer
+from aio_apiserver.controllers.places import DEFINITIONS
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")
+_IGNORED = {("", "events"), ("events.k8s.io", "events")}
+_SETTLING_SECONDS = 1.0
+"""A definition may be seen here before the server serves what it defines, or has stopped to."""
+_RESOURCES = "resources"
+"""The key under which the resources themselves are looked at; no uid is like it."""
+
+
+def _metadata_of(stored: StoredObject) -> Object:
+    metadata = stored.decode()["metadata"]
+    return {"metadata": {name: metadata[name] for name in _KEPT if name in metadata}}
+
+
+class GarbageCollector(Controller):
+    """Follows everything that can be deleted."""
+
+    name = "garbage-collector-controller"
+    account = "generic-garbage-collector"
+    most_seconds_between_tries = 30.0
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._graph = Graph()
+        self._places: list[Place] = []
+        self._informers: dict[tuple[str, str], tuple[Informer, asyncio.Task[None]]] = {}
+        """By group and plural."""
+
+    def begin(self) -> None:
+        definitions = self.follow(DEFINITIONS)
+        definitions.listen(lambda _key, _before, _after: self._look_at_resources())
+        self._follow_new()
+
+    def _look_at_resources(self) -> None:
+        self.queue.add(_RESOURCES)
+        self.queue.bear_with(_RESOURCES, _SETTLING_SECONDS)
+
+    def _follow_new(self) -> list[Informer]:
+        """Follow what is served now, and nothing else."""
+        served = {(place.group, place.path): place for place in self.client.resources("delete", "list", "watch")}
+        for gone in self._informers.keys() - served.keys():
+            informer, task = self._informers.pop(gone)
+            task.cancel()
+            self._forget(informer)
+        new = [place for name, place in served.items() if name not in self._informers and name not in _IGNORED]
+        return [self._follow_one(place) for place in new]
+
+    def _follow_one(self, place: Place) -> Informer:
+        informer = Informer(self.client.served, place, _metadata_of)
+        number = len(self._places)
+        self._places.append(place)
+
+        def changed(key: str, before: Object | None, after: Object | None) -> None:
+            if before is not None and (after is None or after["metadata"]["uid"] != before["metadata"]["uid"]):
+                self._look_at(self._graph.remove(before["metadata"]["uid"]))
+            if after is not None:
+                self._look_at(self._graph.put(ownership.node_of(after, number, key)))
+
+        informer.listen(changed)
+        self._followed.append(informer)
+        self._informers[place.group, place.path] = informer, self.desk.informers.follow(informer)
+        return informer
+
+    def _forget(self, informer: Informer) -> None:
+        for obj in informer.items.values():
+            self._look_at(self._graph.remove(obj["metadata"]["uid"]))
+
+    def _look_at(self, uids: set[str]) -> None:
+        for uid in uids:
+            self.queue.add(uid)
+
+    async def reconcile(self, key: str) -> float | None:
+        if key == _RESOURCES:
+            self._follow_new()
+            return None
+        node = self._graph.nodes.get(key)
+        if node is None:
+            return None
+        if node.orphans_dependents:
+            await self._orphan(node)
+        elif node.waits_for_dependents:
+            await self._wait_for_dependents(node)
+        elif node.owners and not node.is_ending:
+            await self._judge(node)
+        return None
+
+    async def _orphan(self, node: Node) -> None:
+        for dependent in self._graph.dependents_of(node.uid):
+            await self._change(dependent, lambda obj: ownership.drop_owners(obj, frozenset((node.uid,))))
+        await self._change(node, lambda obj: ownership.drop_finalizer(obj, ORPHAN_DEPENDENTS))
+
+    async def _wait_for_dependents(self, node: Node) -> None:
+        blocking = [one for one in self._graph.dependents_of(node.uid) if one.blocks(node.uid)]
+        if not blocking:
+            await self._change(node, lambda obj: ownership.drop_finalizer(obj, FOREGROUND_DELETION))
+        for dependent in self._graph.dependents_of(node.uid):
+            if not dependent.waits_for_dependents:
+                self.queue.add(dependent.uid)
+
+    async def _judge(self, node: Node) -> None:
+        present = await self._get(node)
+        if present is None:
+            return
+        latest = ownership.node_of(present, node.place, node.key)
+        if not latest.owners or latest.is_ending:
+            return
+        fates = {one["uid"]: await self._fate(latest, one) for one in latest.owners}
+        verdict = ownership.judge(fates, latest, self._graph.dependents_of(node.uid))
+        if verdict.drop:
+            await self._change(node, lambda obj: ownership.drop_owners(obj, verdict.drop))
+        if verdict.unblock:
+            changed = await self._change(node, ownership.unblock_owners)
+            present = changed or present
+        if verdict.delete:
+            await self.client.delete(self._places[node.place], present, policy=verdict.delete, is_unchanged=True)
+
+    async def _fate(self, node: Node, reference: Reference) -> Fate:
+        """Raises NotYet for an owner of a kind that is not served."""
+        group, _, _ = str(reference["apiVersion"]).rpartition("/")
+        place = self._place_of(group, reference["kind"])
+        namespace, _ = split(node.key)
+        is_namespaced = self.client.at(place).kind.is_namespaced
+        if is_namespaced and not namespace:
+            return Fate.THERE  # what has no namespace cannot be owned by what has one: that says nothing
+        owner = await self.client.get(place, f"{namespace}/{reference['name']}" if is_namespaced else reference["name"])
+        if owner is None or owner["metadata"]["uid"] != reference["uid"]:
+            return Fate.GONE
+        return Fate.WAITING if ownership.node_of(owner, 0, "").waits_for_dependents else Fate.THERE
+
+    def _place_of(self, group: str, kind: str) -> Place:
+        for place in self.client.resources("get"):
+            if place.group == group and self.client.at(place).kind.kind == kind:
+                return place
+        raise NotYet
+
+    async def _get(self, node: Node) -> Object | None:
+        try:
+            present = await self.client.get(self._places[node.place], node.key)
+        except errors.RouteNotFound:
+            return None
+        return present if present is not None and present["metadata"]["uid"] == node.uid else None
+
+    async def _change(self, node: Node, change: ownership.Change) -> Object | None:
+        namespace, name = split(node.key)
+        target: Object = {"metadata": {"name": name, "namespace": namespace, "uid": node.uid}}
+        return await self.client.change(self._places[node.place], target, change)

@@ -1,0 +1,95 @@
+"""Jobs: pods that run to their end, until enough have succeeded or too many failed."""
+
+from collections.abc import Iterable, Sequence
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.controller import NotYet
+from aio_apiserver.controllers.decisions import job_reports, jobs, ownership
+from aio_apiserver.controllers.places import JOBS, PODS
+from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.storage.stored_object import Object
+
+_OURS = ("", "kubernetes.io/job-controller")
+
+
+class JobController(PodOwner):
+    """Makes pods, counts them, and ends the job."""
+
+    name = "job-controller"
+    place = JOBS
+    kind = "Job"
+
+    async def reconcile(self, key: str) -> float | None:
+        job = self.owner(key)
+        if job is None or (job["spec"].get("managedBy") or "") not in _OURS:
+            return None
+        pods = await self.claim(job)
+        found = jobs.count(job, pods)
+        if jobs.is_over(job) or job["metadata"].get("deletionTimestamp"):
+            await self._untrack(pods)
+            return None
+        await self._untrack(found.ignored)
+        now = self.desk.clock.now()
+        end = jobs.outcome(found, now=now)
+        pause = jobs.pause(found, pods, now=now)
+        active = await self._settle(found, end, pause)
+        await self._count(job, job_reports.status(found, end, now=self.desk.now(), active=active), pods, end)
+        times = [time for time in (pause, jobs.seconds_left(job, now=now) or 0.0) if time > 0]
+        return min(times, default=None)
+
+    async def _settle(self, found: jobs.Count, end: jobs.Outcome | None, pause: float) -> int:
+        """Make or delete pods; how many are at work then."""
+        missing = jobs.missing(found) if end is None else -len(found.active)
+        if missing < 0:
+            gone = jobs.surplus(found, -missing)
+            await self._untrack(gone)
+            await self.delete(found.job, gone)
+            if end is not None or jobs.is_suspended(found.job):
+                found.ending += len(gone)
+        elif missing > 0 and not pause:
+            indexes: Sequence[int | None] = [None] * missing
+            if jobs.is_indexed(found.job):
+                indexes = jobs.free_indexes(found, missing, now=self.desk.clock.now())
+            await self.make(found.job, [jobs.pod_of(found.job, one, found.last_tries.get(one or 0)) for one in indexes])
+            return len(found.active) + len(indexes)
+        return len(found.active) + min(0, missing)
+
+    async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.Outcome | None) -> None:
+        """Count what has finished: note it, take the finalizers off, and only then add it to the totals."""
+        waiting = {uid for uids in status["uncountedTerminatedPods"].values() for uid in uids}
+        if waiting or end is not None:
+            await self.report(job, status)
+            await self._untrack(pod for pod in pods if pod["metadata"]["uid"] in waiting)
+        present = await self.client.get(JOBS, key_of(job))
+        if present is None:
+            return
+        if (
+            waiting
+            and (present.get("status") or {}).get("uncountedTerminatedPods") != status["uncountedTerminatedPods"]
+        ):
+            raise NotYet  # somebody else has written the status: look at it again
+        settled = job_reports.settled(status, end, now=self.desk.now())
+        await self.report(present, settled)
+        self._say_news(job, settled, end)
+
+    def _say_news(self, job: Object, status: Object, end: jobs.Outcome | None) -> None:
+        """Tell of what the status says for the first time."""
+        before = job.get("status") or {}
+        was, is_now = (conditions.find(one, "Suspended") for one in (before, status))
+        if is_now is not None and is_now["status"] != (was or {"status": "False"})["status"]:
+            self.say(job, "Suspended" if is_now["status"] == "True" else "Resumed", is_now["message"])
+        if end is None or not jobs.is_over({"status": status}):
+            return
+        if end.kind == "Failed":
+            self.say(job, end.reason, end.message, is_warning=True)
+            return
+        if int(status.get("succeeded") or 0) > (job["spec"].get("completions") or int(status.get("succeeded") or 0)):
+            text = "Too many succeeded pods running after completion count reached"
+            self.say(job, "TooManySucceededPods", text, is_warning=True)
+        self.say(job, "Completed", "Job completed")
+
+    async def _untrack(self, pods: Iterable[Object]) -> None:
+        for pod in pods:
+            if jobs.TRACKING in (pod["metadata"].get("finalizers") or ()):
+                await self.client.change(PODS, pod, lambda obj: ownership.drop_finalizer(obj, jobs.TRACKING))

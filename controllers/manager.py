@@ -1,0 +1,96 @@
+"""Manager: the life of all controllers of a server, from when it is ready until it stops.
+
+Must hold: on several servers only one runs them, for which each kind of work has a lease; when `close` returns nothing
+of them is left.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.controllers import names
+from aio_apiserver.controllers.catalog import CONTROLLERS
+from aio_apiserver.controllers.client import Client
+from aio_apiserver.controllers.controller import MANAGER, Controller, Desk
+from aio_apiserver.controllers.election import Election
+from aio_apiserver.controllers.informers import Informers
+from aio_apiserver.controllers.simulation.kubelet import Kubelet
+from aio_apiserver.controllers.simulation.nodes import Nodes
+from aio_apiserver.controllers.simulation.scheduler import Scheduler
+from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
+
+_SIMULATION = "aio-apiserver-simulation"
+"""The lease of the light cluster, which may also stand under a kube-controller-manager."""
+Make = Callable[[Desk], Sequence[Controller]]
+_USER = UserInfo(name="system:kube-controller-manager")
+
+
+class Manager:
+    """Of one server, whose identity nobody else has. `simulated_nodes` is None without a light cluster."""
+
+    def __init__(
+        self,
+        given: Sequence[str],
+        served: ServedPaths,
+        clock: Clock,
+        *,
+        identity: str,
+        authority: str,
+        simulated_nodes: int | None,
+    ) -> None:
+        self._names = names.enabled(given)
+        self._simulated_nodes = simulated_nodes
+        self._served = served
+        self._clock = clock
+        self._identity = identity
+        self._authority = authority
+        self._elections: list[Election] = []
+        self._leading: list[Controller] = []
+        self._tasks = Tasks()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is done that there was to do until now."""
+        return all(one.has_tried for one in self._elections) and all(one.is_idle for one in self._leading)
+
+    @property
+    def queues(self) -> Mapping[str, WorkQueue]:
+        """Those of the controllers that run here, by their names."""
+        return {one.name: one.queue for one in self._leading}
+
+    def start(self) -> None:
+        """Lead as soon as nobody else does."""
+        if self._names:
+            self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names])
+        if self._simulated_nodes is not None:
+            count = self._simulated_nodes
+            self._run(_SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), Kubelet(desk)])
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    def _run(self, name: str, make: Make) -> None:
+        """Run controllers whenever this server has the lease of that name."""
+        client = Client(self._served, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
+        election = Election(client, self._clock, name=name, identity=self._identity)
+        self._elections.append(election)
+        self._tasks.spawn(election.run(lambda: self._lead(make)), name=name)
+
+    async def _lead(self, make: Make) -> None:
+        """Run all until cancelled."""
+        informers = Informers(self._served, self._clock)
+        client = Client(self._served, informers.expect, authenticated(_USER), MANAGER)
+        desk = Desk(client, informers, self._clock, self._authority)
+        controllers = make(desk)
+        self._leading.extend(controllers)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for controller in controllers:
+                    group.create_task(controller.run(), name=controller.name)
+        finally:
+            for controller in controllers:
+                self._leading.remove(controller)
+            await informers.close()

@@ -1,0 +1,74 @@
+"""What every namespace has: the service account `default`, and the certificates that check the API server."""
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.controller import Controller
+from aio_apiserver.controllers.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
+from aio_apiserver.registry.groups.core.namespaces import ACTIVE
+from aio_apiserver.storage.stored_object import Object
+
+_DEFAULT = "default"
+_ROOT_CA = "kube-root-ca.crt"
+_DESCRIPTION = "kubernetes.io/description"
+_WHAT_FOR = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
+    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
+    "clusters."
+)
+
+
+def _namespace_of(name: str, obj: Object) -> str:
+    """The namespace of an object that has this name."""
+    return str(obj["metadata"]["namespace"]) if obj["metadata"]["name"] == name else ""
+
+
+class ServiceAccountController(Controller):
+    """Makes the service account `default`."""
+
+    name = "serviceaccount-controller"
+    account = "service-account-controller"
+
+    def begin(self) -> None:
+        self._namespaces = self.follow(NAMESPACES, key_of)
+        self._accounts = self.follow(SERVICE_ACCOUNTS, lambda obj: _namespace_of(_DEFAULT, obj))
+
+    async def reconcile(self, key: str) -> float | None:
+        namespace = self._namespaces.get(key)
+        if namespace is None or namespace["status"].get("phase") != ACTIVE:
+            return None
+        if self._accounts.get(f"{key}/{_DEFAULT}") is None:
+            await self.client.create(SERVICE_ACCOUNTS, {"metadata": {"name": _DEFAULT}}, namespace=key)
+        return None
+
+
+class RootCertificatePublisher(Controller):
+    """Keeps the configmap `kube-root-ca.crt`."""
+
+    name = "root-ca-certificate-publisher-controller"
+    account = "root-ca-cert-publisher"
+
+    def begin(self) -> None:
+        self._namespaces = self.follow(NAMESPACES, key_of)
+        self._config_maps = self.follow(CONFIG_MAPS, lambda obj: _namespace_of(_ROOT_CA, obj))
+
+    async def reconcile(self, key: str) -> float | None:
+        namespace = self._namespaces.get(key)
+        if namespace is None or namespace["status"].get("phase") != ACTIVE:
+            return None
+        present = self._config_maps.get(f"{key}/{_ROOT_CA}")
+        if present is None:
+            await self.client.create(CONFIG_MAPS, self._wanted(), namespace=key)
+        elif not self._is_right(present):
+            await self.client.change(CONFIG_MAPS, present, self._mend)
+        return None
+
+    def _wanted(self) -> Object:
+        metadata = {"name": _ROOT_CA, "annotations": {_DESCRIPTION: _WHAT_FOR}}
+        return {"metadata": metadata, "data": {"ca.crt": self.desk.authority}}
+
+    def _is_right(self, present: Object) -> bool:
+        annotations = present["metadata"].get("annotations") or {}
+        return present.get("data") == {"ca.crt": self.desk.authority} and bool(annotations.get(_DESCRIPTION))
+
+    def _mend(self, obj: Object) -> None:
+        obj["data"] = {"ca.crt": self.desk.authority}
+        obj["metadata"]["annotations"] = {**(obj["metadata"].get("annotations") or {}), _DESCRIPTION: _WHAT_FOR}

@@ -1,0 +1,76 @@
+"""Namespaces that end: everything in them is deleted, pods first, and then the namespace lets go of itself.
+
+Must hold: the namespace goes only after a look at the newest state of every resource has found nothing.
+"""
+
+from collections.abc import Iterable
+
+from aio_apiserver.controllers.client import Place, key_of
+from aio_apiserver.controllers.controller import Controller, NotYet
+from aio_apiserver.controllers.decisions.namespace_conditions import Remains
+from aio_apiserver.controllers.places import NAMESPACES, PODS
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.groups.core.namespaces import FINALIZER
+from aio_apiserver.storage.stored_object import Object
+
+
+def _if_ending(namespace: Object) -> str:
+    return key_of(namespace) if namespace["metadata"].get("deletionTimestamp") else ""
+
+
+class NamespaceController(Controller):
+    """Empties and releases namespaces."""
+
+    name = "namespace-controller"
+
+    def begin(self) -> None:
+        self._namespaces = self.follow(NAMESPACES, _if_ending)
+
+    async def reconcile(self, key: str) -> float | None:
+        namespace = await self.client.get(NAMESPACES, key)
+        if namespace is None or not _if_ending(namespace):
+            return None
+        if FINALIZER not in namespace["spec"].get("finalizers", ()):
+            return None
+        remains = await self._empty(key)
+        await self._report(namespace, remains)
+        if not remains.is_empty:
+            raise NotYet
+        await self.client.change(NAMESPACES.part("finalize"), namespace, _release)
+        return None
+
+    async def _empty(self, namespace: str) -> Remains:
+        remains = Remains()
+        await self._delete([PODS], namespace, remains)
+        if remains.is_empty:
+            places = [place for place in self.client.resources("delete", "list") if place != PODS]
+            await self._delete(places, namespace, remains)
+        return remains
+
+    async def _delete(self, places: Iterable[Place], namespace: str, remains: Remains) -> None:
+        for place in places:
+            try:
+                if not self.client.at(place).kind.is_namespaced or not await self.client.list(place, namespace):
+                    continue
+                await self.client.delete_all(place, namespace)
+                remains.count(f"{place.path}.{place.group}", await self.client.list(place, namespace))
+            except errors.RouteNotFound:
+                continue  # its definition has gone meanwhile, and its objects with it
+            except errors.StatusError as exc:
+                remains.failures.append(str(exc))
+
+    async def _report(self, namespace: Object, remains: Remains) -> None:
+        def told(obj: Object) -> bool:
+            status = obj.setdefault("status", {})
+            present = status.get("conditions") or []
+            conditions = remains.conditions(present, now=self.desk.now())
+            status["conditions"] = conditions
+            return conditions != present
+
+        await self.client.change(NAMESPACES.part("status"), namespace, told)
+
+
+def _release(namespace: Object) -> bool:
+    finalizers = namespace["spec"].get("finalizers") or []
+    namespace["spec"]["finalizers"] = [name for name in finalizers if name != FINALIZER]
+    return FINALIZER in finalizers

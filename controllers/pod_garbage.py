@@ -1,0 +1,75 @@
+"""Pods that nobody looks after: on nodes that are gone, ending without ever having had one, finished and too many."""
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.controllers.decisions import pod_garbage
+from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.places import NODES, PODS
+from aio_apiserver.storage.stored_object import Object
+
+
+class PodGarbageCollector(Controller):
+    """Marks them as failed, and deletes them without grace."""
+
+    name = "pod-garbage-collector-controller"
+    account = "pod-garbage-collector"
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._finished: dict[str, Object] = {}
+        self._missing: dict[str, float] = {}
+        """Since when a node is missing that pods are on."""
+
+    def begin(self) -> None:
+        self._nodes = self.follow(NODES)
+        self._nodes.listen(self._node_changed)
+        self._pods = self.follow(PODS, lambda pod: key_of(pod) if self._wants_a_look(pod) else "")
+        self._pods.listen(self._pod_changed)
+
+    def _wants_a_look(self, pod: Object) -> bool:
+        node = pod_garbage.node_of(pod)
+        return podrules.is_ending(pod) or bool(node and self._nodes.get(node) is None)
+
+    def _node_changed(self, name: str, _before: Object | None, after: Object | None) -> None:
+        if after is not None:
+            self._missing.pop(name, None)
+        for key, pod in self._pods.items.items():
+            if pod_garbage.node_of(pod) == name and self._wants_a_look(pod):
+                self.queue.add(key)
+
+    def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
+        self._finished.pop(key, None)
+        if after is not None and podrules.is_finished(after):
+            self._finished[key] = after
+            for pod in pod_garbage.superfluous(self._finished.values()):
+                self.queue.add(key_of(pod))
+
+    async def reconcile(self, key: str) -> float | None:
+        pod = self._pods.get(key)
+        if pod is None:
+            return None
+        name = pod_garbage.node_of(pod)
+        node = self._nodes.get(name)
+        is_superfluous = any(key_of(one) == key for one in pod_garbage.superfluous(self._finished.values()))
+        if is_superfluous or pod_garbage.is_stuck(pod, node):
+            await self._remove(pod, is_lost=False)
+        elif name and node is None:
+            return await self._miss(pod, name)
+        return None
+
+    async def _miss(self, pod: Object, node: str) -> float | None:
+        """Wait for a node to come back; without it, remove what was on it."""
+        now = self.desk.clock.monotonic()
+        left = self._missing.setdefault(node, now) + pod_garbage.QUARANTINE_SECONDS - now
+        if left > 0:
+            return left
+        if await self.client.get(NODES, node) is None:
+            await self._remove(pod, is_lost=True)
+        return None
+
+    async def _remove(self, pod: Object, *, is_lost: bool) -> None:
+        now = self.desk.now()
+        await self.client.change(
+            PODS.part("status"), pod, lambda present: pod_garbage.fail(present, is_lost=is_lost, now=now)
+        )
+        await self.client.delete(PODS, pod, grace=0)

@@ -1,0 +1,163 @@
+"""PodOwner: what controllers with pods have in common: whose pods are whose, and how they are made and deleted.
+
+Must hold: a pod that matches and that nobody controls is taken in, one that matches no more is let go; nobody takes
+what somebody else controls, nor anything while it is being deleted itself.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.controllers.client import Place, key_of
+from aio_apiserver.controllers.controller import Controller
+from aio_apiserver.controllers.decisions import events
+from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.informers import Informer
+from aio_apiserver.controllers.places import PODS
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.validation.label_selectors import selects
+from aio_apiserver.storage.stored_object import Object
+
+
+class PodOwner(Controller):
+    """Controls objects of one kind with a selector."""
+
+    place: Place
+    kind = ""
+    dependents = PODS
+    """What it controls."""
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.place.group}/{self.place.version}" if self.place.group else self.place.version
+
+    def begin(self) -> None:
+        self._owners = self.follow(self.place, key_of)
+        self._dependents = self.follow(self.dependents, self._owner_key)
+        self._dependents.listen(self._orphan_changed)
+
+    def selector(self, owner: Object) -> Mapping[str, Any] | None:
+        """What an owner selects."""
+        selector: Mapping[str, Any] | None = owner["spec"].get("selector")
+        return selector
+
+    def owner(self, key: str) -> Object | None:
+        return self._owners.get(key)
+
+    @property
+    def owners(self) -> Informer:
+        return self._owners
+
+    def _owner_key(self, obj: Object) -> str:
+        reference = podrules.controller_of(obj)
+        if reference.get("kind") != self.kind or reference.get("apiVersion") != self.api_version:
+            return ""
+        return f"{obj['metadata']['namespace']}/{reference['name']}"
+
+    def _orphan_changed(self, _key: str, _before: Object | None, after: Object | None) -> None:
+        if after is None or podrules.controller_of(after):
+            return
+        labels = after["metadata"].get("labels") or {}
+        for owner in self._owners.in_namespace(after["metadata"]["namespace"]) if labels else ():
+            if selects(self.selector(owner), labels):
+                self.queue.add(key_of(owner))
+
+    async def claim(self, owner: Object) -> list[Object]:
+        """What an owner controls, after it has taken in and let go what it should."""
+        namespace, selector = owner["metadata"]["namespace"], self.selector(owner)
+        mine = []
+        for obj in list(self._dependents.controlled_by(namespace, owner["metadata"]["uid"])):
+            if selects(selector, obj["metadata"].get("labels") or {}) or podrules.is_ending(obj):
+                mine.append(obj)
+            else:
+                await self._release(owner, obj)
+        if podrules.is_ending(owner):
+            return mine
+        for obj in list(self._dependents.controlled_by(namespace, "")):
+            if podrules.is_active(obj) and selects(selector, obj["metadata"].get("labels") or {}):
+                adopted = await self._adopt(owner, obj)
+                mine += [adopted] if adopted is not None else []
+        return mine
+
+    def controlled(self, owner: Object) -> list[Object]:
+        """What an owner controls, as it is."""
+        metadata = owner["metadata"]
+        return list(self._dependents.controlled_by(metadata["namespace"], metadata["uid"]))
+
+    def reference(self, owner: Object) -> Object:
+        return podrules.controller_reference(owner, self.api_version, self.kind)
+
+    async def _adopt(self, owner: Object, obj: Object) -> Object | None:
+        if await self.client.get(self.place, key_of(owner)) is None:
+            return None
+
+        def adopt(present: Object) -> bool:
+            if podrules.controller_of(present):
+                return False
+            present["metadata"].setdefault("ownerReferences", []).append(self.reference(owner))
+            return True
+
+        changed = await self.client.change(self.dependents, obj, adopt)
+        is_mine = changed is not None and podrules.controller_of(changed).get("uid") == owner["metadata"]["uid"]
+        return changed if is_mine else None
+
+    async def _release(self, owner: Object, obj: Object) -> None:
+        uid = owner["metadata"]["uid"]
+
+        def release(present: Object) -> None:
+            owners = present["metadata"].get("ownerReferences") or []
+            present["metadata"]["ownerReferences"] = [one for one in owners if one["uid"] != uid]
+
+        await self.client.change(self.dependents, obj, release)
+
+    async def make(self, owner: Object, pods: Sequence[Object]) -> None:
+        """Make pods, more at a time the more have worked. Raises StatusError."""
+        namespace, done, size = owner["metadata"]["namespace"], 0, 1
+        while done < len(pods):
+            batch = pods[done : done + size]
+            await asyncio.gather(*(self._make_one(owner, pod, namespace) for pod in batch))
+            done, size = done + size, size * 2
+
+    async def _make_one(self, owner: Object, pod: Object, namespace: str) -> None:
+        try:
+            made = await self.client.create(PODS, pod, namespace=namespace)
+        except StatusError as exc:
+            self.say(owner, *self.told("create", owner, pod, str(exc)), is_warning=True)
+            raise
+        self.say(owner, *self.told("create", owner, made, ""))
+
+    async def delete(self, owner: Object, pods: Sequence[Object]) -> None:
+        """Delete pods of an owner. Raises StatusError."""
+        await asyncio.gather(*(self._delete_one(owner, pod) for pod in pods))
+
+    async def _delete_one(self, owner: Object, pod: Object) -> None:
+        try:
+            was_there = await self.client.delete(PODS, pod)
+        except StatusError as exc:
+            self.say(owner, *self.told("delete", owner, pod, str(exc)), is_warning=True)
+            raise
+        if was_there:
+            self.say(owner, *self.told("delete", owner, pod, ""))
+
+    def say(self, owner: Object, reason: str, message: str, *, is_warning: bool = False) -> None:
+        """Tell people something about an owner, by an event."""
+        about = events.reference(owner, self.api_version, self.kind)
+        self.recorder.say(about, reason, message, is_warning=is_warning)
+
+    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+        """Reason and message of what was done to a pod, or was not."""
+        if failure:
+            return f"Failed{verb.title()}", f"Error {verb[:-1]}ing: {failure}"
+        return f"Successful{verb.title()}", f"{verb.title()}d pod: {pod['metadata']['name']}"
+
+    async def report(self, owner: Object, status: Object) -> None:
+        """Write a status, if it says anything new."""
+
+        def tell(present: Object) -> bool:
+            if present.get("status") == status:
+                return False
+            present["status"] = status
+            return True
+
+        if owner.get("status") != status:
+            await self.client.change(self.place.part("status"), owner, tell)

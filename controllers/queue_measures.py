@@ -1,0 +1,41 @@
+"""QueueMeasures: what a work queue counts of itself.
+
+Must hold: counting changes nothing of the queue; a key is measured from when it was first said to when it is done.
+"""
+
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import Histogram
+
+SECONDS = tuple(10.0**power for power in range(-8, 2))
+
+
+class QueueMeasures:
+    """Of one queue."""
+
+    def __init__(self, patience: Clock) -> None:
+        self.adds = self.retries = 0
+        self.waited = Histogram(SECONDS)
+        self.worked = Histogram(SECONDS)
+        self._patience = patience
+        self._said: dict[str, float] = {}
+        self._taken: dict[str, float] = {}
+
+    def added(self, key: str) -> None:
+        """A key waits that did not wait before."""
+        self.adds += 1
+        self._said[key] = self._patience.monotonic()
+
+    def taken(self, key: str) -> None:
+        now = self._patience.monotonic()
+        self.waited.observe(now - self._said.pop(key, now))
+        self._taken[key] = now
+
+    def done(self, key: str) -> None:
+        now = self._patience.monotonic()
+        self.worked.observe(now - self._taken.pop(key, now))
+
+    @property
+    def unfinished(self) -> list[float]:
+        """The seconds of what is under way."""
+        now = self._patience.monotonic()
+        return [now - began for began in self._taken.values()]

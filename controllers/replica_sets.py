@@ -1,0 +1,63 @@
+"""Replica sets and replication controllers: so many pods of one template."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.decisions import replicas
+from aio_apiserver.controllers.decisions.rollouts import replicas as wanted_of
+from aio_apiserver.controllers.places import REPLICA_SETS, REPLICATION_CONTROLLERS
+from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.storage.stored_object import Object
+
+
+class ReplicaSetController(PodOwner):
+    """Keeps the number of pods."""
+
+    name = "replicaset-controller"
+    place = REPLICA_SETS
+    kind = "ReplicaSet"
+
+    async def reconcile(self, key: str) -> float | None:
+        owner = self.owner(key)
+        if owner is None:
+            return None
+        pods = [pod for pod in await self.claim(owner) if not podrules.is_finished(pod)]
+        active = [pod for pod in pods if podrules.is_active(pod)]
+        failure = await self._settle(owner, active) if not podrules.is_ending(owner) else None
+        now = self.desk.clock.now()
+        status = replicas.status(owner, active, len(pods) - len(active), now=now)
+        replicas.tell_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
+        await self.report(owner, status)
+        if failure is not None:
+            raise failure
+        is_waiting = status.get("readyReplicas", 0) != status.get("availableReplicas", 0)
+        return float(owner["spec"].get("minReadySeconds") or 0) if is_waiting else None
+
+    async def _settle(self, owner: Object, active: Sequence[Object]) -> StatusError | None:
+        """Make or delete what is missing or too much; what went wrong with it."""
+        missing = wanted_of(owner) - len(active)
+        try:
+            if missing > 0:
+                template = owner["spec"]["template"]
+                pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in range(missing)]
+                await self.make(owner, pods)
+            elif missing < 0:
+                await self.delete(owner, sorted(active, key=podrules.deletion_rank)[:-missing])
+        except StatusError as exc:
+            return exc
+        return None
+
+
+class ReplicationControllerController(ReplicaSetController):
+    """The same for the older kind, whose selector is a plain map."""
+
+    name = "replicationcontroller-controller"
+    account = component = "replication-controller"
+    place = REPLICATION_CONTROLLERS
+    kind = "ReplicationController"
+
+    def selector(self, owner: Object) -> Mapping[str, Any] | None:
+        labels = owner["spec"].get("selector")
+        return {"matchLabels": labels} if labels else None

@@ -1,0 +1,67 @@
+"""Resource quotas: what is really used, from time to time and whenever something may have been given back."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from aio_apiserver.controllers.client import Place, key_of
+from aio_apiserver.controllers.controller import Controller
+from aio_apiserver.controllers.decisions.pods import is_active
+from aio_apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
+from aio_apiserver.registry.base import amounts
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.plugins.admission.resource_quota import EVALUATORS
+from aio_apiserver.registry.plugins.quota import charging
+from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
+from aio_apiserver.storage.stored_object import Object
+
+_INTERVAL_SECONDS = 300.0
+_FOLLOWED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS)
+"""What is looked at as soon as it changes."""
+
+
+class ResourceQuotaController(Controller):
+    """Keeps `status.hard` and `status.used`."""
+
+    name = "resourcequota-controller"
+
+    def begin(self) -> None:
+        self._quotas = self.follow(RESOURCE_QUOTAS, key_of)
+        for place in _FOLLOWED:
+            self.follow(place).listen(partial(self._changed, place))
+
+    def _changed(self, place: Place, _key: str, before: Object | None, after: Object | None) -> None:
+        """What is new was charged when it was made; what is gone, or has finished, has to be given back."""
+        is_over = after is None or (place == PODS and not is_active(after))
+        if before is not None and is_over:
+            for quota in self._quotas.in_namespace(before["metadata"]["namespace"]):
+                self.queue.add(key_of(quota))
+
+    async def reconcile(self, key: str) -> float | None:
+        quota = self._quotas.get(key)
+        if quota is None:
+            return None
+        hard: Mapping[str, str] = quota["spec"].get("hard") or {}
+        used = dict.fromkeys(hard, amounts.ZERO)
+        for place, evaluator in self._evaluators(hard):
+            for obj in await self.client.list(place, quota["metadata"]["namespace"]):
+                if all(evaluator.is_in_scope(one, obj) for one in charging.scopes_of(quota)):
+                    usage = evaluator.usage(obj, now=self.desk.clock.now())
+                    used = amounts.added(used, {name: usage[name] for name in usage if name in hard})
+        status = {"hard": dict(hard), "used": amounts.texts(used)}
+
+        def tell(present: Object) -> bool:
+            is_right = present.get("status") == status
+            present["status"] = status
+            return not is_right
+
+        if quota.get("status") != status:
+            await self.client.change(RESOURCE_QUOTAS.part("status"), quota, tell)
+        return _INTERVAL_SECONDS
+
+    def _evaluators(self, hard: Mapping[str, str]) -> Iterator[tuple[Place, Evaluator]]:
+        """The resources that a quota limits."""
+        for place in list(self.client.resources("list")):
+            resource = GroupResource(place.group, place.path)
+            evaluator = EVALUATORS.get(resource) or ObjectCounts((count_name(resource),))
+            if self.client.at(place).kind.is_namespaced and evaluator.names(hard):
+                yield place, evaluator

@@ -1,0 +1,125 @@
+"""The kubelet of nodes that are not there: pods start, run, end and go, by the rules in their annotations."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.controllers.decisions import events, nodes, pod_events
+from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.decisions.pod_events import PodEvent
+from aio_apiserver.controllers.decisions.pod_phases import Life, rules_of
+from aio_apiserver.controllers.places import NODES, PODS
+from aio_apiserver.storage.stored_object import Object
+
+
+class Kubelet(Controller):
+    """Of all simulated nodes."""
+
+    name = "simulated-kubelet"
+    component = "kubelet"
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._seen: dict[str, float] = {}
+        """Since when a pod is here, by its uid."""
+        self._ending: dict[str, float] = {}
+        self._addresses: dict[str, str] = {}
+        """The addresses of pods, by their uids."""
+        self._taken: set[str] = set()
+        self._given: Counter[str] = Counter()
+        """How many addresses a node has given."""
+
+    def begin(self) -> None:
+        self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
+        self._pods = self.follow(PODS, lambda pod: key_of(pod) if pod["spec"].get("nodeName") else "")
+        self._pods.listen(self._pod_changed)
+        self._nodes = self.follow(NODES)
+        self._nodes.listen(lambda _key, before, _after: self._look_at_all() if before is None else None)
+
+    def _look_at_all(self) -> None:
+        """Pods may have been bound to a node before it showed."""
+        for key, pod in self._pods.items.items():
+            if pod["spec"].get("nodeName"):
+                self.queue.add(key)
+
+    async def reconcile(self, key: str) -> float | None:
+        pod = self._pods.get(key)
+        node = self._nodes.get(pod["spec"].get("nodeName", "")) if pod is not None else None
+        if pod is None or node is None or not nodes.is_simulated(node):
+            return None
+        if podrules.is_ending(pod):
+            return await self._end(pod)
+        if podrules.is_finished(pod):
+            return None
+        return await self._live(pod, node)
+
+    async def _live(self, pod: Object, node: Object) -> float | None:
+        age = self._age(pod, self._seen)
+        life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node))
+        status = life.status()
+
+        def tell(present: Object) -> bool:
+            if podrules.is_ending(present) or present.get("status") != pod.get("status"):
+                return False  # it has changed meanwhile, and is looked at again
+            present["status"] = status
+            return True
+
+        if status != pod.get("status"):
+            await self.client.change(PODS.part("status"), pod, tell)
+            self._say(pod, pod_events.between(pod, pod.get("status") or {}, status))
+        return life.next_look
+
+    def _say(self, pod: Object, news: Sequence[PodEvent]) -> None:
+        node = pod["spec"]["nodeName"]
+        for one in news:
+            about = events.reference(pod, "v1", "Pod", one.field_path)
+            self.recorder.say(about, one.reason, one.message, is_warning=one.is_warning, host=node)
+
+    def _age(self, pod: Object, since: dict[str, float]) -> float:
+        now = self.desk.clock.monotonic()
+        return now - since.setdefault(pod["metadata"]["uid"], now)
+
+    def _address(self, pod: Object, node: Object) -> str:
+        if pod["spec"].get("hostNetwork"):
+            return nodes.address(node)
+        uid, name = pod["metadata"]["uid"], node["metadata"]["name"]
+        if uid not in self._addresses:
+            address = nodes.free_address(node, self._taken, self._given[name])
+            self._given[name] += 1
+            self._keep(uid, address)
+        return self._addresses[uid]
+
+    def _keep(self, uid: str, address: str) -> None:
+        self._addresses[uid] = address
+        self._taken.add(address)
+
+    def _pod_changed(self, _key: str, before: Object | None, after: Object | None) -> None:
+        uid, uid_before = _uid(after), _uid(before)
+        if uid_before != uid:
+            self._taken.discard(self._addresses.pop(uid_before, ""))
+            self._seen.pop(uid_before, None)
+            self._ending.pop(uid_before, None)
+        if address := _address_of(after):
+            self._keep(uid, address)
+
+    async def _end(self, pod: Object) -> float | None:
+        grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
+        if pod["metadata"]["uid"] not in self._ending:
+            self._say(pod, pod_events.ending(pod))
+        left = min(rules_of(pod).stop, grace) - self._age(pod, self._ending)
+        if left > 0:
+            return left
+        await self.client.delete(PODS, pod, grace=0)
+        return None
+
+
+def _address_of(pod: Object | None) -> str:
+    """The address of a pod that has one of its own."""
+    if pod is None or pod["spec"].get("hostNetwork"):
+        return ""
+    return str((pod.get("status") or {}).get("podIP", ""))
+
+
+def _uid(pod: Object | None) -> str:
+    return str(pod["metadata"]["uid"]) if pod is not None else ""

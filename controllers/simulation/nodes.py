@@ -1,0 +1,66 @@
+"""Nodes that are not there: made, ready, and kept alive by their leases."""
+
+from datetime import UTC, datetime
+
+from aio_apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.controllers.decisions import nodes
+from aio_apiserver.controllers.places import LEASES, NODES
+from aio_apiserver.registry.base import errors, version
+from aio_apiserver.storage.stored_object import Object
+
+_NAMESPACE = "kube-node-lease"
+_LEASE_SECONDS = 40
+_RENEW_SECONDS = 10.0
+
+
+class Nodes(Controller):
+    """Keys are numbers of nodes."""
+
+    name = "simulated-nodes"
+
+    def __init__(self, desk: Desk, count: int) -> None:
+        super().__init__(desk)
+        self._count = count
+
+    def begin(self) -> None:
+        self.act_as("system:node-controller", "system:masters", manager="kubelet")
+        self._nodes = self.follow(NODES)
+        for number in range(self._count):
+            self.queue.add(str(number))
+
+    async def reconcile(self, key: str) -> float | None:
+        number = int(key)
+        node = self._nodes.get(nodes.name_of(number)) or await self._make(number)
+        if not nodes.is_simulated(node):
+            return None
+        if not nodes.is_ready(node):
+            await self.client.change(NODES.part("status"), node, lambda present: self._rise(present, number))
+        await self.client.change(NODES, node, nodes.welcome)
+        await self._renew(node)
+        return _RENEW_SECONDS
+
+    async def _make(self, number: int) -> Object:
+        try:
+            return await self.client.create(NODES, nodes.make(number))
+        except errors.AlreadyExists:
+            present = await self.client.get(NODES, nodes.name_of(number))
+            assert present is not None
+            return present
+
+    def _rise(self, node: Object, number: int) -> None:
+        made = nodes.status(number, version.KUBERNETES_VERSION, now=self.desk.now())
+        node["status"] = {**(node.get("status") or {}), **made}
+
+    async def _renew(self, node: Object) -> None:
+        name = node["metadata"]["name"]
+        now = datetime.fromtimestamp(self.desk.clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        spec = {"holderIdentity": name, "leaseDurationSeconds": _LEASE_SECONDS, "renewTime": now}
+        lease: Object = {"metadata": {"name": name, "namespace": _NAMESPACE}, "spec": spec}
+
+        def renew(present: Object) -> None:
+            present["spec"] = {**present["spec"], **spec}
+
+        if await self.client.change(LEASES, lease, renew) is None:
+            reference = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
+            lease["metadata"]["ownerReferences"] = [reference]
+            await self.client.create(LEASES, lease, namespace=_NAMESPACE)

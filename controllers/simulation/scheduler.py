@@ -1,0 +1,109 @@
+"""A simple scheduler: each pod that has no node yet gets the emptiest one that is possible.
+
+Must hold: one pod is placed at a time, and counts on its node from then on, so that nothing is given away twice.
+"""
+
+from aio_apiserver.controllers.client import key_of
+from aio_apiserver.controllers.controller import Controller, Desk
+from aio_apiserver.controllers.decisions import events, scheduling
+from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.places import NODES, PODS
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.groups.core import pod_conditions
+from aio_apiserver.storage.stored_object import Object
+
+_NAME = "default-scheduler"
+
+
+def _is_mine(pod: Object) -> bool:
+    """Whether a pod waits for a node, and for this scheduler to find one."""
+    spec = pod["spec"]
+    waits = not spec.get("nodeName") and not spec.get("schedulingGates") and podrules.is_active(pod)
+    return waits and spec.get("schedulerName", _NAME) == _NAME
+
+
+class Scheduler(Controller):
+    """Binds pods."""
+
+    name = "simulated-scheduler"
+    component = _NAME
+    workers = 1
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._on: dict[str, dict[str, Object]] = {}
+        """The pods of each node, those included that are about to show there."""
+        self._unplaced: set[str] = set()
+
+    def begin(self) -> None:
+        self.act_as("system:kube-scheduler", manager="kube-scheduler")
+        self._pods = self.follow(PODS, lambda pod: key_of(pod) if _is_mine(pod) else "")
+        self._pods.listen(self._pod_changed)
+        self._nodes = self.follow(NODES)
+        self._nodes.listen(lambda _key, _before, _after: self._look_again())
+
+    def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
+        node = self._node_of(key) if after is None or after["spec"].get("nodeName") else ""
+        self._on.get(node or "", {}).pop(key, None)
+        if after is not None and after["spec"].get("nodeName") and not podrules.is_finished(after):
+            self._on.setdefault(after["spec"]["nodeName"], {})[key] = after
+        elif node:
+            self._look_again()
+
+    def _node_of(self, key: str) -> str:
+        """The node that a pod is on, or is about to show on."""
+        return next((node for node, pods in self._on.items() if key in pods), "")
+
+    def _look_again(self) -> None:
+        """There may be room now for those that had none."""
+        for key in self._unplaced:
+            self.queue.add(key)
+        self._unplaced.clear()
+
+    async def reconcile(self, key: str) -> float | None:
+        pod = self._pods.get(key)
+        if pod is None or not _is_mine(pod) or self._node_of(key):
+            return None
+        there = {name: pods.values() for name, pods in self._on.items()}
+        node, why = scheduling.choose(pod, self._nodes.items.values(), there)
+        if node:
+            await self._bind(pod, node)
+        else:
+            self._unplaced.add(key)
+            await self._tell(pod, why)
+        return None
+
+    async def _bind(self, pod: Object, node: str) -> None:
+        metadata = pod["metadata"]
+        binding = {
+            "metadata": {"name": metadata["name"], "uid": metadata["uid"]},
+            "target": {"kind": "Node", "name": node},
+        }
+        on = self._on.setdefault(node, {})
+        on[key_of(pod)] = pod
+        try:
+            await self.client.post(PODS.part("binding"), metadata["name"], binding, namespace=metadata["namespace"])
+        except errors.StatusError:
+            on.pop(key_of(pod), None)
+            if await self.client.get(PODS, key_of(pod)) is not None:
+                raise
+            return
+        text = f"Successfully assigned {metadata['namespace']}/{metadata['name']} to {node}"
+        self._say(pod, "Scheduled", text, action="Binding")
+
+    def _say(self, pod: Object, reason: str, text: str, *, action: str, is_warning: bool = False) -> None:
+        about = events.reference(pod, "v1", "Pod")
+        self.recorder.say(about, reason, text, is_warning=is_warning, host=_NAME, action=action)
+
+    async def _tell(self, pod: Object, why: str) -> None:
+        self._say(pod, "FailedScheduling", why, action="Scheduling", is_warning=True)
+
+        def tell(present: Object) -> bool:
+            condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why}
+            before = present.get("status") or {}
+            status = {**before, "conditions": [dict(one) for one in before.get("conditions") or ()]}
+            pod_conditions.put(status, condition, now=self.desk.now())
+            present["status"] = status
+            return status != before
+
+        await self.client.change(PODS.part("status"), pod, tell)

@@ -1,1 +1,0 @@
-"""Users and what they may do."""

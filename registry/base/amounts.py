@@ -1,0 +1,64 @@
+"""Amounts of resources by name: sums, differences and how they are told. Pure.
+
+Must hold: a sum is written in the units of the first amount that is not zero.
+"""
+
+from collections.abc import Collection, Mapping
+
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.golang.quantity import Format, Quantity
+
+Amounts = Mapping[str, Quantity]
+
+_NANO = -9
+ZERO = quantity.parse("0")
+ONE = quantity.parse("1")
+
+
+def parsed(amounts: Mapping[str, str] | None) -> Amounts:
+    """The amounts of an object."""
+    return {name: quantity.parse(text) for name, text in (amounts or {}).items()}
+
+
+def count(number: int) -> Quantity:
+    """A number of things."""
+    return Quantity(number, 0, Format.DECIMAL)
+
+
+def plus(one: Quantity, other: Quantity) -> Quantity:
+    """The sum of two amounts."""
+    return Quantity(one.nanos + other.nanos, _NANO, one.format if one.digits else other.format)
+
+
+def added(some: Amounts, more: Amounts) -> dict[str, Quantity]:
+    """Both together."""
+    return {**some, **{name: plus(some[name], amount) if name in some else amount for name, amount in more.items()}}
+
+
+def grown(new: Amounts, old: Amounts) -> dict[str, Quantity]:
+    """What the new amounts have beyond the old ones; what shrank is zero."""
+    growth = {}
+    for name, amount in new.items():
+        nanos = amount.nanos - (old[name].nanos if name in old else 0)
+        growth[name] = Quantity(nanos, _NANO, amount.format) if nanos > 0 else ZERO
+    return growth
+
+
+def reduced(some: Amounts, less: Amounts) -> dict[str, Quantity]:
+    """What is left of some amounts, never less than nothing."""
+    left = dict(some)
+    for name, amount in less.items():
+        if name in left:
+            nanos = left[name].nanos - amount.nanos
+            left[name] = Quantity(nanos, _NANO, left[name].format) if nanos > 0 else ZERO
+    return left
+
+
+def told(amounts: Amounts, names: Collection[str]) -> str:
+    """Some of the amounts, for people: `cpu=1,pods=2`."""
+    return ",".join(f"{name}={amounts[name]}" for name in sorted(names) if name in amounts)
+
+
+def texts(amounts: Amounts) -> dict[str, str]:
+    """As objects have them."""
+    return {name: str(amounts[name]) for name in sorted(amounts)}

@@ -1,0 +1,12 @@
+"""From field errors to the one Status that carries them."""
+
+from collections.abc import Sequence
+
+from aio_apiserver.registry.base.errors import Cause, Invalid
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation.field import FieldError
+
+
+def invalid_of(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> Invalid:
+    """Invalid with a cause for each error."""
+    return Invalid(kind, name, [Cause(error.type.reason, error.body, error.path) for error in errors])

@@ -1,0 +1,137 @@
+"""Field errors: what is wrong with which field, in kube-apiserver's words.
+
+A path is its text, built as it is shown: `spec.containers[0].name`, `data[key]`. Rules return lists of FieldError in
+the order in which they look; the caller turns a non-empty list into one Invalid. Must hold: `body` is the text of a
+cause, letter for letter; the bad value is shown as Go prints it (strings quoted, the rest as JSON).
+"""
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from aio_apiserver.registry.base.golang import text as gotext
+from aio_apiserver.registry.base.golang.quoting import quote
+
+
+class ErrorType(Enum):
+    """The kind of a field error: its reason in a cause, and how it begins."""
+
+    NOT_FOUND = ("FieldValueNotFound", "Not found")
+    REQUIRED = ("FieldValueRequired", "Required value")
+    DUPLICATE = ("FieldValueDuplicate", "Duplicate value")
+    INVALID = ("FieldValueInvalid", "Invalid value")
+    NOT_SUPPORTED = ("FieldValueNotSupported", "Unsupported value")
+    FORBIDDEN = ("FieldValueForbidden", "Forbidden")
+    TOO_LONG = ("FieldValueTooLong", "Too long")
+    TOO_MANY = ("FieldValueTooMany", "Too many")
+    INTERNAL = ("InternalError", "Internal error")
+    TYPE_INVALID = ("FieldValueTypeInvalid", "Invalid value")
+
+    @property
+    def reason(self) -> str:
+        return self.value[0]
+
+    @property
+    def title(self) -> str:
+        return self.value[1]
+
+
+_OMITTED = object()
+"""The bad value of errors that do not show one."""
+
+
+class FieldError(Struct, frozen=True):
+    """One mistake in one field."""
+
+    type: ErrorType
+    path: str
+    value: Any = _OMITTED
+    detail: str = ""
+
+    @property
+    def body(self) -> str:
+        """The message of the cause: type, value and detail."""
+        text = self.type.title
+        if self.value is not _OMITTED:
+            text += ": " + show(self.value)
+        return f"{text}: {self.detail}" if self.detail else text
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.body}"
+
+
+def show(value: Any) -> str:
+    """A bad value as Go prints it in an error."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, float):
+        return gotext.float_text(value)
+    return escaped(orjson.dumps(value).decode())
+
+
+def escaped(text: str) -> str:
+    """JSON as Go writes it."""
+    return text.translate(_GO_ESCAPES)
+
+
+_GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+"""What Go escapes in JSON beyond what must be."""
+
+
+def child(path: str, name: str) -> str:
+    """The path of a member."""
+    return f"{path}.{name}" if path else name
+
+
+def required(path: str, detail: str = "") -> FieldError:
+    return FieldError(ErrorType.REQUIRED, path, detail=detail)
+
+
+def invalid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError(ErrorType.INVALID, path, value, detail)
+
+
+def type_invalid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError(ErrorType.TYPE_INVALID, path, value, detail)
+
+
+def duplicate(path: str, value: Any) -> FieldError:
+    return FieldError(ErrorType.DUPLICATE, path, value)
+
+
+def invalid_each(path: str, value: Any, details: Iterable[str]) -> list[FieldError]:
+    """An error for each detail."""
+    return [invalid(path, value, detail) for detail in details]
+
+
+def not_found(path: str, value: Any) -> FieldError:
+    return FieldError(ErrorType.NOT_FOUND, path, value)
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    return FieldError(ErrorType.FORBIDDEN, path, detail=detail)
+
+
+def internal(path: str, detail: str) -> FieldError:
+    return FieldError(ErrorType.INTERNAL, path, detail=detail)
+
+
+def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
+    """`supported` is listed in the order given."""
+    listed = ", ".join(map(quote, supported))
+    return FieldError(ErrorType.NOT_SUPPORTED, path, value, f"supported values: {listed}" if listed else "")
+
+
+def too_long(path: str, limit: int, *, unit: str = "byte") -> FieldError:
+    return FieldError(ErrorType.TOO_LONG, path, detail=f"may not be more than {limit} {_plural(unit, limit)}")
+
+
+def too_many(path: str, count: int, limit: int) -> FieldError:
+    return FieldError(ErrorType.TOO_MANY, path, count, f"must have at most {limit} {_plural('item', limit)}")
+
+
+def _plural(unit: str, count: int) -> str:
+    return unit if count == 1 else unit + "s"

@@ -1,0 +1,147 @@
+"""The one table of admission plugins, in the order in which they are called, and which of them are on.
+
+A plugin is a row here and a file of its own. Must hold: the order is kube-apiserver's; a name that kube-apiserver has
+is known even when nothing here does its work.
+"""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission.chain import MeasuredChain
+from aio_apiserver.registry.generic.admission.interface import Plugin
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASSES
+from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
+from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
+from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
+from aio_apiserver.registry.plugins.admission import (
+    default_toleration_seconds,
+    event_rate_limit,
+    image_policy_webhook,
+    owner_references_permission_enforcement,
+    pod_node_selector,
+    pod_security,
+    pod_toleration_restriction,
+    resource_quota,
+)
+from aio_apiserver.registry.plugins.admission.always import AlwaysAdmit, AlwaysDeny
+from aio_apiserver.registry.plugins.admission.always_pull_images import AlwaysPullImages
+from aio_apiserver.registry.plugins.admission.certificate_approval import CertificateApproval
+from aio_apiserver.registry.plugins.admission.certificate_signing import CertificateSigning
+from aio_apiserver.registry.plugins.admission.certificate_subject_restriction import CertificateSubjectRestriction
+from aio_apiserver.registry.plugins.admission.default_ingress_class import DefaultIngressClass
+from aio_apiserver.registry.plugins.admission.default_storage_class import DefaultStorageClass
+from aio_apiserver.registry.plugins.admission.deny_service_external_ips import DenyServiceExternalIPs
+from aio_apiserver.registry.plugins.admission.extended_resource_toleration import ExtendedResourceToleration
+from aio_apiserver.registry.plugins.admission.limit_pod_hard_anti_affinity_topology import (
+    LimitPodHardAntiAffinityTopology,
+)
+from aio_apiserver.registry.plugins.admission.limit_ranger import LimitRanger
+from aio_apiserver.registry.plugins.admission.namespace_auto_provision import NamespaceAutoProvision
+from aio_apiserver.registry.plugins.admission.namespace_exists import NamespaceExists
+from aio_apiserver.registry.plugins.admission.namespace_lifecycle import NamespaceLifecycle
+from aio_apiserver.registry.plugins.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from aio_apiserver.registry.plugins.admission.node_restriction import NodeRestriction
+from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods
+from aio_apiserver.registry.plugins.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from aio_apiserver.registry.plugins.admission.pod_resize_validator import PodResizeValidator
+from aio_apiserver.registry.plugins.admission.pod_topology_labels import PodTopologyLabels
+from aio_apiserver.registry.plugins.admission.policies import plugins as policies
+from aio_apiserver.registry.plugins.admission.priority import Priority
+from aio_apiserver.registry.plugins.admission.runtime_class import RuntimeClass
+from aio_apiserver.registry.plugins.admission.service_account import ServiceAccount
+from aio_apiserver.registry.plugins.admission.storage_object_in_use_protection import StorageObjectInUseProtection
+from aio_apiserver.registry.plugins.admission.taint_nodes_by_condition import TaintNodesByCondition
+from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.validating import ValidatingAdmissionWebhook
+from aio_apiserver.storage.interface import Storage
+
+Make = Callable[[Foundation], Plugin]
+
+
+def _storage(given: Foundation, kind: Kind) -> Storage:
+    return given.storage_for(resource_of(kind))
+
+
+class Row(Struct, frozen=True):
+    """A plugin by its name; one without `make` has nothing to do as long as its alpha feature is off."""
+
+    name: str
+    make: Make | None = None
+    is_default: bool = True
+
+
+PLUGINS: tuple[Row, ...] = (
+    Row("AlwaysAdmit", lambda _given: AlwaysAdmit(), is_default=False),
+    Row("NamespaceAutoProvision", NamespaceAutoProvision, is_default=False),
+    Row("NamespaceLifecycle", lambda given: NamespaceLifecycle(given.storage_for(resource_of(NAMESPACES)))),
+    Row("NamespaceExists", lambda given: NamespaceExists(_storage(given, NAMESPACES)), is_default=False),
+    Row("LimitPodHardAntiAffinityTopology", lambda _given: LimitPodHardAntiAffinityTopology(), is_default=False),
+    Row("LimitRanger", lambda given: LimitRanger(_storage(given, LIMITRANGES))),
+    Row("ServiceAccount", lambda given: ServiceAccount(_storage(given, SERVICEACCOUNTS), given.clock)),
+    Row("NodeRestriction", NodeRestriction, is_default=False),
+    Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
+    Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
+    Row("ImagePolicyWebhook", image_policy_webhook.make, is_default=False),
+    Row("PodSecurity", pod_security.make),
+    Row("PodNodeSelector", pod_node_selector.make, is_default=False),
+    Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
+    Row("DefaultTolerationSeconds", default_toleration_seconds.make),
+    Row("PodTolerationRestriction", pod_toleration_restriction.make, is_default=False),
+    Row("EventRateLimit", event_rate_limit.make, is_default=False),
+    Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
+    Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
+    Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
+    Row("PodGroupProtection"),
+    Row("OwnerReferencesPermissionEnforcement", owner_references_permission_enforcement.make, is_default=False),
+    Row(
+        "PersistentVolumeClaimResize",
+        lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),
+    ),
+    Row("RuntimeClass", lambda given: RuntimeClass(_storage(given, RUNTIMECLASSES))),
+    Row("CertificateApproval", lambda given: CertificateApproval(given.authorizer)),
+    Row("CertificateSigning", lambda given: CertificateSigning(given.authorizer)),
+    Row("ClusterTrustBundleAttest"),
+    Row("CertificateSubjectRestriction", lambda _given: CertificateSubjectRestriction()),
+    Row("DefaultIngressClass", lambda given: DefaultIngressClass(given.storage_for(resource_of(INGRESSCLASSES)))),
+    Row("DenyServiceExternalIPs", lambda _given: DenyServiceExternalIPs(), is_default=False),
+    Row("PodTopologyLabels", lambda given: PodTopologyLabels(_storage(given, NODES))),
+    Row("PodGroupWorkloadExists"),
+    Row(
+        "NodeDeclaredFeatureValidator", lambda given: NodeDeclaredFeatureValidator(NodesOfPods(_storage(given, NODES)))
+    ),
+    Row("JobValidation"),
+    Row("PodResizeValidator", lambda given: PodResizeValidator(NodesOfPods(_storage(given, NODES)))),
+    Row("MutatingAdmissionPolicy", policies.mutating),
+    Row("MutatingAdmissionWebhook", MutatingAdmissionWebhook),
+    Row("ValidatingAdmissionPolicy", policies.validating),
+    Row("ValidatingAdmissionWebhook", ValidatingAdmissionWebhook),
+    Row("ResourceQuota", resource_quota.make),
+    Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
+)
+
+NAMES = tuple(row.name for row in PLUGINS)
+
+
+def chain_of(given: Foundation) -> MeasuredChain:
+    """The plugins that are on, in their order. Raises ValueError, OSError."""
+    return MeasuredChain(list(_made(given)), given.admission_metrics, given.clock.patience)
+
+
+def _made(given: Foundation) -> Iterator[Plugin]:
+    config = given.config
+    for row in PLUGINS:
+        is_on = row.name in config.enabled_admission or (row.is_default and row.name not in config.disabled_admission)
+        if is_on and row.make is not None:
+            try:
+                yield row.make(given)
+            except ValueError as exc:
+                raise ValueError(f"couldn't init admission plugin {quote(row.name)}: {exc}") from exc

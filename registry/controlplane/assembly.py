@@ -1,0 +1,67 @@
+"""Assembly: all API groups, put together on one storage factory.
+
+The registry's single entry: the server opens storage, calls `assemble`, and serves what comes back. Nothing is read or
+written here; each resource opens its storage, and starts its cache, when it is first used.
+"""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from aio_apiserver.registry.controlplane.admission_plugins import chain_of
+from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
+from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+
+Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
+"""What is served, by group, version and path. Groups and versions are in the order of discovery."""
+
+
+def environment_of(given: Foundation) -> Environment:
+    """What all resources share, those that clients define included."""
+    given = replace(given, kinds=KindMapping(given.storage_for(resource_of(DEFINITIONS))))
+    chain = chain_of(given)
+    return Environment(
+        storage_for=given.storage_for,
+        clock=given.clock,
+        types=given.types,
+        config=given.config,
+        authorizer=given.authorizer,
+        tokens=given.tokens,
+        issuer=given.issuer,
+        allocation_metrics=given.allocation_metrics,
+        kinds=given.kinds,
+        call_webhook=given.call_webhook,
+        admission=chain,
+        runs=chain.runs,
+    )
+
+
+def served(groups: Groups, enablement: Enablement) -> Groups:
+    """What of all groups clients find."""
+    if enablement.is_default:
+        return groups
+    found = {
+        group: {
+            version: {
+                path: storage
+                for path, storage in paths.items()
+                if enablement.has(group, version, path.partition("/")[0])
+            }
+            for version, paths in versions.items()
+        }
+        for group, versions in groups.items()
+    }
+    return {
+        group: kept
+        for group, versions in found.items()
+        if (kept := {name: one for name, one in versions.items() if one})
+    }
+
+
+def assemble(environment: Environment) -> Groups:
+    """Make the resources of all groups."""
+    return {provider.group: provider.storages(environment) for provider in PROVIDERS}

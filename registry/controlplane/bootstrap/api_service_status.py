@@ -1,0 +1,98 @@
+"""The status of APIServices: whether requests for their groups can be answered.
+
+Those without a service are answered here and always available. For the others the service has to be there, listening
+and with endpoints, and the server behind it has to tell of the version.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import NotFound
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.controlplane.bootstrap import status_conditions
+from aio_apiserver.registry.controlplane.bootstrap.api_services import APISERVICES
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.groups.apiregistration import registrations
+from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
+from aio_apiserver.registry.groups.apiregistration.resolving import SERVICE_NAME
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+SERVICES = Place("", "v1", "services")
+ENDPOINTSLICES = Place("discovery.k8s.io", "v1", "endpointslices")
+
+_STATUS = APISERVICES._replace(path="apiservices/status")
+_CLUSTER_IP = "ClusterIP"
+
+Check = Callable[[Registration], Awaitable[str]]
+"""Asks the server behind a service for its version. What is wrong; empty when all is well."""
+
+Availability = tuple[str, str, str]
+"""Status, reason and message."""
+
+_PASSED: Availability = ("True", "Passed", "all checks passed")
+
+
+async def settle_local(client: OwnClient, clock: Clock) -> None:
+    """Write the condition of every APIService without a service that has a wrong one."""
+    local = ("True", "Local", "Local APIServices are always available")
+    for api_service in await client.all(APISERVICES):
+        if not api_service["spec"].get("service"):
+            await _write(client, clock, api_service, local)
+
+
+async def settle_remote(client: OwnClient, clock: Clock, check: Check) -> None:
+    """The same for every one with a service."""
+    found = [(one, registration) for one in await client.all(APISERVICES) if (registration := registrations.read(one))]
+    availabilities = await asyncio.gather(*(_availability(client, registration, check) for _, registration in found))
+    for (api_service, _), availability in zip(found, availabilities, strict=True):
+        await _write(client, clock, api_service, availability)
+
+
+async def _write(client: OwnClient, clock: Clock, api_service: Object, availability: Availability) -> None:
+    wanted = {"type": AVAILABLE, **dict(zip(("status", "reason", "message"), availability, strict=True))}
+    mend = partial(status_conditions.settle, wanted=wanted, now=clock.now())
+    if mend(api_service):
+        try:
+            await client.change(_STATUS, api_service["metadata"]["name"], mend)
+        except NotFound:
+            return
+
+
+async def _availability(client: OwnClient, registration: Registration, check: Check) -> Availability:
+    name, namespace = registration.service, registration.namespace
+    who = f"service/{name} in {quote(namespace)}"
+    found = [one for one in await client.all(SERVICES, namespace=namespace) if one["metadata"]["name"] == name]
+    if not found:
+        return "False", "ServiceNotFound", f"{who} is not present"
+    spec = found[0]["spec"]
+    if spec.get("type", _CLUSTER_IP) == _CLUSTER_IP:
+        listening = [one for one in spec.get("ports") or () if one.get("port") == registration.port]
+        if not listening:
+            return "False", "ServicePortError", f"{who} is not listening on port {registration.port}"
+        slices = await client.all(ENDPOINTSLICES, namespace=namespace)
+        missing = _missing(who, name, listening[0].get("name", ""), slices)
+        if missing is not None:
+            return missing
+    failure = await check(registration)
+    return ("False", "FailedDiscoveryCheck", failure) if failure else _PASSED
+
+
+def _missing(who: str, name: str, port_name: str, slices: Iterable[Object]) -> Availability | None:
+    of_service = [one for one in slices if (one["metadata"].get("labels") or {}).get(SERVICE_NAME) == name]
+    if not of_service:
+        return "False", "EndpointsNotFound", f"cannot find endpointslices for {who}"
+    if not any(_has_endpoint(one, port_name) for one in of_service):
+        message = f"endpointslices for {who} have no addresses with port name {quote(port_name)}"
+        return "False", "MissingEndpoints", message
+    return None
+
+
+def _has_endpoint(endpoint_slice: Object, port_name: str) -> bool:
+    names = {port.get("name", "") for port in endpoint_slice.get("ports") or () if port.get("port") is not None}
+    return port_name in names and any(
+        objects.get(endpoint, "conditions.ready", True) is not False
+        for endpoint in endpoint_slice.get("endpoints") or ()
+    )

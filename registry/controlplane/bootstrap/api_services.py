@@ -1,0 +1,132 @@
+"""The APIServices of the groups that this server answers itself: built-in ones, and those of custom resources.
+
+Must hold: what somebody else has made under such a name is left alone; the built-in ones are made right once, when the
+server begins, and those of custom resources for as long as their definitions serve them.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")
+DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
+_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
+_AT_START = "onstart"
+_ALWAYS = "true"
+
+
+GroupVersion = tuple[str, str]
+
+
+class Priority(NamedTuple):
+    """Where a version stands in discovery: that of its group, then its own; the higher the earlier."""
+
+    group: int
+    version: int
+
+
+_BUILT_IN: Mapping[tuple[str, str], Priority] = {
+    ("", "v1"): Priority(18000, 1),
+    ("admissionregistration.k8s.io", "v1"): Priority(16700, 15),
+    ("apiextensions.k8s.io", "v1"): Priority(16700, 15),
+    ("apps", "v1"): Priority(17800, 15),
+    ("authentication.k8s.io", "v1"): Priority(17700, 15),
+    ("authorization.k8s.io", "v1"): Priority(17600, 15),
+    ("autoscaling", "v1"): Priority(17500, 15),
+    ("autoscaling", "v2"): Priority(17500, 30),
+    ("batch", "v1"): Priority(17400, 15),
+    ("certificates.k8s.io", "v1"): Priority(17300, 15),
+    ("coordination.k8s.io", "v1"): Priority(16500, 15),
+    ("discovery.k8s.io", "v1"): Priority(16200, 15),
+    ("events.k8s.io", "v1"): Priority(17750, 15),
+    ("flowcontrol.apiserver.k8s.io", "v1"): Priority(16100, 21),
+    ("networking.k8s.io", "v1"): Priority(17200, 15),
+    ("node.k8s.io", "v1"): Priority(16300, 15),
+    ("policy", "v1"): Priority(17100, 15),
+    ("rbac.authorization.k8s.io", "v1"): Priority(17000, 15),
+    ("resource.k8s.io", "v1"): Priority(16200, 21),
+    ("scheduling.k8s.io", "v1"): Priority(16600, 15),
+    ("storage.k8s.io", "v1"): Priority(16800, 15),
+}
+_BETA: Mapping[tuple[str, str], Priority] = {
+    ("admissionregistration.k8s.io", "v1beta1"): Priority(16700, 12),
+    ("networking.k8s.io", "v1beta1"): Priority(17200, 12),
+    ("resource.k8s.io", "v1beta2"): Priority(16200, 18),
+    ("storage.k8s.io", "v1beta1"): Priority(16800, 9),
+}
+_CUSTOM = Priority(1000, 100)
+
+
+async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
+    """Make or mend those of the built-in groups that are served, and remove those of what is not served any more."""
+    present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
+    for (group, version), priority in {**_BUILT_IN, **_BETA}.items():
+        name = f"{version}.{group}"
+        if not enablement.has_version(group, version):
+            if name in present and _how(present[name]) == _AT_START:
+                await client.delete(APISERVICES, name)
+            continue
+        wanted = _api_service(group, version, priority, how=_AT_START)
+        await _ensure(client, wanted, present.get(name))
+
+
+async def settle_custom(client: OwnClient, served: Iterable[Collection[GroupVersion]]) -> None:
+    """Make, mend and remove those of custom resources, from what each definition serves."""
+    wanted = {
+        f"{version}.{group}": _api_service(group, version, _CUSTOM, how=_ALWAYS)
+        for group, version in chain.from_iterable(served)
+    }
+    present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
+    for name, obj in wanted.items():
+        await _ensure(client, obj, present.get(name))
+    for name, obj in present.items():
+        if _how(obj) == _ALWAYS and name not in wanted:
+            await client.delete(APISERVICES, name)
+
+
+def served_versions(definition: StoredObject) -> Collection[GroupVersion]:
+    """What a definition serves."""
+    spec = definition.decode()["spec"]
+    return {(spec["group"], version["name"]) for version in spec.get("versions") or () if version.get("served")}
+
+
+async def _ensure(client: OwnClient, wanted: Object, present: Object | None) -> None:
+    if present is None:
+        await client.create_missing(APISERVICES, wanted)
+    elif _how(present) and present["spec"] != wanted["spec"]:
+        await client.change(APISERVICES, wanted["metadata"]["name"], partial(_mend, spec=wanted["spec"]))
+
+
+def _mend(obj: Object, *, spec: Object) -> bool:
+    if not _how(obj) or obj["spec"] == spec:
+        return False
+    obj["spec"] = spec
+    return True
+
+
+def _how(obj: Object) -> str:
+    """How the server looks after an object; empty when it does not."""
+    how: str = (obj["metadata"].get("labels") or {}).get(_MANAGED, "")
+    return how if how in (_AT_START, _ALWAYS) else ""
+
+
+def group_priority(group: str) -> int:
+    """Where a group of this server stands in discovery."""
+    return max((one.group for (name, _), one in _BUILT_IN.items() if name == group), default=_CUSTOM.group)
+
+
+def version_priority(group: str, version: str) -> int:
+    """Where a version of this server stands in its group."""
+    return {**_BUILT_IN, **_BETA}.get((group, version), _CUSTOM).version
+
+
+def _api_service(group: str, version: str, priority: Priority, *, how: str) -> Object:
+    spec: Object = {"group": group} if group else {}
+    spec |= {"version": version, "groupPriorityMinimum": priority.group, "versionPriority": priority.version}
+    return {"metadata": {"name": f"{version}.{group}", "labels": {_MANAGED: how}}, "spec": spec}

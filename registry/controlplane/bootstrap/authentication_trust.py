@@ -1,0 +1,114 @@
+"""The configmap that tells extension API servers whom to believe: the CAs of clients and of front proxies, and headers.
+
+Several servers on one storage may know different CAs: each adds its own, and none takes another's away before it has
+expired. Must hold: where nothing is to be told there is no configmap; what somebody else has written and cannot be read
+is written anew.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import orjson
+from msgspec import Struct
+
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_PLACE = Place("", "v1", "configmaps")
+_NAMESPACE = "kube-system"
+_NAME = "extension-apiserver-authentication"
+_SLACK_SECONDS = 300.0
+"""So long a certificate is told that has expired: clocks differ."""
+_CLIENTS, _PROXIES = "client-ca-file", "requestheader-client-ca-file"
+
+
+class Trust(Struct, frozen=True, kw_only=True):
+    """What one server knows. Authorities are certificates in PEM; empty when there are none to tell."""
+
+    client_authorities: bytes = b""
+    proxy_authorities: bytes = b""
+    username_headers: Sequence[str] = ()
+    uid_headers: Sequence[str] = ()
+    group_headers: Sequence[str] = ()
+    extra_prefixes: Sequence[str] = ()
+    allowed_names: Sequence[str] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.client_authorities or self.proxy_authorities)
+
+    def lists(self) -> Mapping[str, Sequence[str]]:
+        """What is told of front proxies, by its key; uids only where there are headers for them."""
+        told = {
+            "requestheader-username-headers": self.username_headers,
+            "requestheader-uid-headers": self.uid_headers,
+            "requestheader-group-headers": self.group_headers,
+            "requestheader-extra-headers-prefix": self.extra_prefixes,
+            "requestheader-allowed-names": self.allowed_names,
+        }
+        return told if self.uid_headers else {key: told[key] for key in told if key != "requestheader-uid-headers"}
+
+
+Publish = Callable[[], Trust]
+"""What a server knows now."""
+
+
+def nothing() -> Trust:
+    """The Publish of a server that knows no CAs."""
+    return Trust()
+
+
+async def ensure(client: OwnClient, trust: Trust, clock: Clock) -> None:
+    """Tell what is known, beside what others have told."""
+    if trust.is_empty:
+        return
+    obj = {"metadata": {"name": _NAME}, "data": data_of(trust, {}, now=clock.now())}
+    await client.create_missing(_PLACE, obj, namespace=_NAMESPACE)
+    await client.change(_PLACE, _NAME, partial(_mend, trust=trust, now=clock.now()), namespace=_NAMESPACE)
+
+
+def _mend(obj: Object, *, trust: Trust, now: float) -> bool:
+    wanted = data_of(trust, obj.get("data") or {}, now=now)
+    if obj.get("data") == wanted:
+        return False
+    obj["data"] = wanted
+    return True
+
+
+def data_of(trust: Trust, told: Mapping[str, str], *, now: float) -> dict[str, str]:
+    """The configmap's data, at a time, with what was told before."""
+    data: dict[str, str] = {}
+    if clients := _authorities(told.get(_CLIENTS, ""), trust.client_authorities, now):
+        data[_CLIENTS] = clients
+    if proxies := _authorities(told.get(_PROXIES, ""), trust.proxy_authorities, now):
+        data[_PROXIES] = proxies
+        for key, own in trust.lists().items():
+            data[key] = orjson.dumps(list(dict.fromkeys([*_list(told.get(key, "")), *own]))).decode()
+    return data
+
+
+def _list(text: str) -> list[str]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return []
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _authorities(told: str, own: bytes, now: float) -> str:
+    return "".join(dict.fromkeys([*_certificates(told.encode(), now), *_certificates(own, now)]))
+
+
+def _certificates(bundle: bytes, now: float) -> Iterator[str]:
+    """The certificates of a bundle that are still good, each in PEM."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    try:
+        certificates = x509.load_pem_x509_certificates(bundle) if bundle else []
+    except ValueError:
+        return
+    for one in certificates:
+        if one.not_valid_after_utc.timestamp() > now - _SLACK_SECONDS:
+            yield one.public_bytes(Encoding.PEM).decode()

@@ -1,0 +1,61 @@
+"""The flow schemas and priority levels that are always there: made, mended unless people want otherwise, removed.
+
+Must hold: mandatory objects are as they must be; the others follow the server as long as their annotation says so, or
+nobody has touched them.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.groups.flowcontrol import builtin_objects
+from aio_apiserver.storage.stored_object import Object
+
+FLOWSCHEMAS = Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+PRIORITY_LEVELS = Place("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations")
+
+_MANAGER = "api-priority-and-fairness-config-producer-v1"
+_AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec"
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+
+
+async def ensure(client: OwnClient) -> None:
+    """Bring both kinds to what this version of the server wants; levels first, since schemas refer to them."""
+    await _ensure(client, PRIORITY_LEVELS, builtin_objects.priority_levels())
+    await _ensure(client, FLOWSCHEMAS, builtin_objects.flow_schemas())
+
+
+async def _ensure(client: OwnClient, place: Place, wanted: Sequence[Object]) -> None:
+    present = {obj["metadata"]["name"]: obj for obj in await client.all(place)}
+    for obj in wanted:
+        name = obj["metadata"]["name"]
+        mend = partial(_mend, spec=obj["spec"], is_mandatory=name in builtin_objects.MANDATORY)
+        if name not in present:
+            obj["metadata"]["annotations"] = {_AUTO_UPDATE: "true"}
+            await client.create_missing(place, obj, manager=_MANAGER)
+        elif mend(present.pop(name)):
+            await client.change(place, name, mend, manager=_MANAGER)
+    for name, obj in present.items():
+        if _follows(obj) is True:
+            await client.delete(place, name)
+
+
+def _mend(obj: Object, *, spec: Object, is_mandatory: bool) -> bool:
+    """Make an object right in place; whether it was not."""
+    metadata = obj["metadata"]
+    follows = _follows(obj)
+    is_ours = is_mandatory or (metadata.get("generation") == 1 if follows is None else follows)
+    is_wrong = is_ours and obj.get("spec") != spec
+    if is_wrong:
+        obj["spec"] = spec
+    if follows == is_ours:
+        return is_wrong
+    metadata.setdefault("annotations", {})[_AUTO_UPDATE] = "true" if is_ours else "false"
+    return True
+
+
+def _follows(obj: Object) -> bool | None:
+    """What the annotation says, if it says anything."""
+    text = (obj["metadata"].get("annotations") or {}).get(_AUTO_UPDATE, "")
+    return True if text in _TRUE else False if text in _FALSE else None

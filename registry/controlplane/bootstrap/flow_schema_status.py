@@ -1,0 +1,42 @@
+"""The status of flow schemas: whether the priority level that each refers to is there."""
+
+from functools import partial
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.controlplane.bootstrap import status_conditions
+from aio_apiserver.registry.controlplane.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_STATUS = FLOWSCHEMAS._replace(path="flowschemas/status")
+_DANGLING = "Dangling"
+_MANAGER = "api-priority-and-fairness-config-consumer-v1"
+
+
+async def settle(client: OwnClient, clock: Clock) -> None:
+    """Write the condition of every flow schema that has a wrong one."""
+    levels = {level["metadata"]["name"] for level in await client.all(PRIORITY_LEVELS)}
+    for schema in await client.all(FLOWSCHEMAS):
+        wanted = partial(_wanted, levels=levels, now=clock.now())
+        if wanted(schema) is not None:
+            await client.apply_status(_STATUS, schema["metadata"]["name"], wanted, manager=_MANAGER)
+
+
+def _wanted(schema: Object, *, levels: set[str], now: float) -> Object | None:
+    """The status with the right condition, unless that is there."""
+    level = objects.get(schema, "spec.priorityLevelConfiguration.name", "")
+    condition = _dangling(level) if level not in levels else _found(level)
+    return status_conditions.wanted_status(schema, condition, now=now)
+
+
+def _found(level: str) -> Object:
+    message = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" and it exists'
+    return {"type": _DANGLING, "status": "False", "reason": "Found", "message": message}
+
+
+def _dangling(level: str) -> Object:
+    message = (
+        f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" but there is no such object'
+    )
+    return {"type": _DANGLING, "status": "True", "reason": "NotFound", "message": message}

@@ -1,0 +1,139 @@
+"""The service `kubernetes` in the namespace `default`, by which pods find the API servers.
+
+Every server holds a lease under its address; the addresses with a lease are the service's endpoints. Must hold: the
+endpoints are never emptied while a server runs; a server that ends in order takes itself out at once, one that is
+killed is out when its lease has ended.
+"""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from ipaddress import ip_address
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.errors import KeyNotFound
+from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+logger = logging.getLogger(__name__)
+
+LEASES = Resource(
+    group="", resource="masterleases", namespaced=False, type_meta={"kind": "Endpoints", "apiVersion": "v1"}
+)
+INTERVAL_SECONDS = 10.0
+_LEASE_SECONDS = 15
+
+_NAME = "kubernetes"
+_NAMESPACE = "default"
+_SERVICES = Place("", "v1", "services")
+_ENDPOINTS = Place("", "v1", "endpoints")
+_ENDPOINTSLICES = Place("discovery.k8s.io", "v1", "endpointslices")
+_PORT_NAME = "https"
+_SERVICE_PORT = 443
+
+
+class Advertised(Struct, frozen=True, kw_only=True):
+    """How this server is reached: `service_address` through the service, `address` and `port` itself.
+
+    Without an address that others can reach there is nothing to advertise, and the service has no endpoints.
+    """
+
+    service_address: str
+    address: str
+    port: int
+
+
+class KubernetesService:
+    """One server's part in it."""
+
+    def __init__(self, client: OwnClient, leases: Storage, advertised: Advertised) -> None:
+        self._client = client
+        self._leases = leases
+        self._advertised = advertised
+
+    async def ensure_service(self) -> None:
+        """Make the service."""
+        await self._client.create_missing(_SERVICES, _service(self._advertised), namespace=_NAMESPACE)
+
+    async def renew(self) -> None:
+        """Say that this server is there, and bring the endpoints up to date."""
+        if not self._advertised.address:
+            return
+        await self._leases.guaranteed_update(self._advertised.address, self._renewed, ignore_not_found=True)
+        await self._settle_endpoints()
+
+    async def leave(self) -> None:
+        """Take this server out."""
+        if not self._advertised.address:
+            return
+        try:
+            await self._leases.delete(self._advertised.address)
+        except KeyNotFound:
+            logger.info("the lease of this server has ended before it")
+        await self._settle_endpoints()
+
+    async def _renewed(self, current: StoredObject | None) -> Update:
+        """Every renewal is a change: only a write begins a new lease."""
+        address = self._advertised.address
+        metadata: Object = current.decode()["metadata"] if current is not None else {"name": address}
+        metadata["generation"] = metadata.get("generation", 0) + 1
+        return Update({"metadata": metadata, "subsets": [{"addresses": [{"ip": address}]}]}, ttl=_LEASE_SECONDS)
+
+    async def _settle_endpoints(self) -> None:
+        leases = await self._leases.get_list("", ListOptions())
+        addresses = sorted((lease.key for lease in leases.items), key=ip_address)
+        endpoints = _endpoints(addresses, self._advertised.port)
+        await self._put(_ENDPOINTS, endpoints, ("subsets",))
+        await self._put(_ENDPOINTSLICES, _endpoint_slice(addresses, self._advertised.port), ("endpoints", "ports"))
+
+    async def _put(self, place: Place, wanted: Object, members: Sequence[str]) -> None:
+        mend = partial(_mend, wanted=wanted, members=members)
+        try:
+            await self._client.change(place, _NAME, mend, namespace=_NAMESPACE)
+        except errors.NotFound:
+            await self._client.create_missing(place, wanted, namespace=_NAMESPACE)
+
+
+def _mend(obj: Object, *, wanted: Object, members: Sequence[str]) -> bool:
+    """Bring the members and the labels to what is wanted."""
+    labels = {**(obj["metadata"].get("labels") or {}), **wanted["metadata"]["labels"]}
+    is_right = labels == obj["metadata"].get("labels") and all(obj.get(name) == wanted[name] for name in members)
+    if is_right:
+        return False
+    obj["metadata"]["labels"] = labels
+    obj.update({name: wanted[name] for name in members})
+    return True
+
+
+def _service(advertised: Advertised) -> Object:
+    port = {"name": _PORT_NAME, "protocol": "TCP", "port": _SERVICE_PORT, "targetPort": advertised.port}
+    return {
+        "metadata": {"name": _NAME, "labels": {"component": "apiserver", "provider": "kubernetes"}},
+        "spec": {
+            "ports": [port],
+            "clusterIP": advertised.service_address,
+            "ipFamilyPolicy": "SingleStack",
+            "type": "ClusterIP",
+            "sessionAffinity": "None",
+        },
+    }
+
+
+def _endpoints(addresses: Sequence[str], port: int) -> Object:
+    ports = [{"name": _PORT_NAME, "port": port, "protocol": "TCP"}]
+    subset = {"addresses": [{"ip": address} for address in addresses], "ports": ports}
+    labels = {"endpointslice.kubernetes.io/skip-mirror": "true"}
+    return {"metadata": {"name": _NAME, "labels": labels}, "subsets": [subset] if addresses else []}
+
+
+def _endpoint_slice(addresses: Sequence[str], port: int) -> Object:
+    family = f"IPv{ip_address(addresses[0]).version}" if addresses else "IPv4"
+    return {
+        "metadata": {"name": _NAME, "labels": {"kubernetes.io/service-name": _NAME}},
+        "addressType": family,
+        "endpoints": [{"addresses": [address], "conditions": {"ready": True}} for address in addresses],
+        "ports": [{"name": _PORT_NAME, "protocol": "TCP", "port": port}],
+    }

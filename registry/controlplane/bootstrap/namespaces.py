@@ -1,0 +1,13 @@
+"""The namespaces that are always there."""
+
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.plugins.admission.namespace_lifecycle import IMMORTAL
+
+_PLACE = Place("", "v1", "namespaces")
+_OF_NODES = "kube-node-lease"
+
+
+async def ensure(client: OwnClient) -> None:
+    """Make those that are missing."""
+    for name in sorted({*IMMORTAL, _OF_NODES}):
+        await client.create_missing(_PLACE, {"metadata": {"name": name}})

@@ -1,0 +1,31 @@
+"""The priority classes of a cluster's own parts."""
+
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+
+_PLACE = Place("scheduling.k8s.io", "v1", "priorityclasses")
+_CLASSES = (
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+)
+
+
+async def ensure(client: OwnClient) -> None:
+    """Make those that are missing."""
+    for name, value, description in _CLASSES:
+        await client.create_missing(
+            _PLACE,
+            {
+                "metadata": {"name": name},
+                "value": value,
+                "description": description,
+                "preemptionPolicy": "PreemptLowerPriority",
+            },
+        )

@@ -1,0 +1,130 @@
+"""The roles and bindings that are always there: kube-apiserver's own policy, reconciled with what people made of it.
+
+rbac.json has them, without what all of them share. Must hold: rights and subjects that are missing are added, those
+that somebody added stay; an object whose annotation says `autoupdate: "false"` is left alone; a binding to another role
+is made anew; roles and bindings that are right are not written.
+"""
+
+import asyncio
+import functools
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec import Raw
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.groups.rbac import coverage
+from aio_apiserver.registry.groups.rbac.policy_rules import compiled
+from aio_apiserver.registry.groups.rbac.validation import GROUP, default_binding
+from aio_apiserver.storage.stored_object import Object
+
+_AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
+_LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+_SELECTORS = "aggregationRule.clusterRoleSelectors"
+_ROLES = ("clusterroles", "roles")
+_BINDINGS = ("clusterrolebindings", "rolebindings")
+
+Mend = Callable[[Object], bool]
+
+
+@functools.cache
+def _policy() -> Mapping[str, Raw]:
+    text = Path(__file__).with_name("rbac.json").read_bytes()
+    return msgspec.json.decode(text, type=dict[str, Raw])
+
+
+def wanted(plural: str) -> list[Object]:
+    """The objects of one kind as they ought to be."""
+    return [_expanded(row) for row in orjson.loads(memoryview(_policy()[plural]))]
+
+
+def _expanded(row: Object) -> Object:
+    """An object, from its row in the file."""
+    labels = {**_LABELS, **row.pop("labels", {})}
+    metadata = {"name": row.pop("name"), "labels": labels, "annotations": {_AUTO_UPDATE: "true"}}
+    if "namespace" in row:
+        metadata["namespace"] = row.pop("namespace")
+    return {"metadata": metadata, **row}
+
+
+async def ensure(client: OwnClient) -> None:
+    """Make all of them right, at once: storage commits together what comes together."""
+    await asyncio.gather(
+        *(_ensure(client, plural, _mend_role) for plural in _ROLES),
+        *(_ensure(client, plural, _mend_binding) for plural in _BINDINGS),
+    )
+
+
+async def _ensure(client: OwnClient, plural: str, mend: Callable[[Object, Object], bool]) -> None:
+    place = Place(GROUP, "v1", plural)
+    present = {_key(obj): obj for obj in await client.all(place)}
+    await asyncio.gather(
+        *(_ensure_one(client, place, obj, present.get(_key(obj)), partial(mend, obj)) for obj in wanted(plural))
+    )
+
+
+async def _ensure_one(client: OwnClient, place: Place, obj: Object, present: Object | None, mend: Mend) -> None:
+    name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace", "")
+    if present is None:
+        await client.create_missing(place, obj, namespace=namespace)
+    elif objects.get(present, "metadata.annotations", {}).get(_AUTO_UPDATE) == "false":
+        return
+    elif _role_of(present) != _role_of(obj):
+        await client.delete(place, name, namespace=namespace)
+        await client.create_missing(place, obj, namespace=namespace)
+    elif mend(present):
+        await client.change(place, name, mend, namespace=namespace)
+
+
+def _key(obj: Object) -> tuple[str, str]:
+    return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def _role_of(obj: Object) -> Any:
+    """The role of a binding; nothing for roles."""
+    if "roleRef" not in obj:
+        return None
+    role_ref = obj["roleRef"]
+    return role_ref["kind"], role_ref["name"]
+
+
+def _mend_role(wanted: Object, present: Object) -> bool:
+    """Add, in place, what is missing; whether anything was. Nothing is gathered that is not wanted so."""
+    is_changed = _mend_metadata(wanted, present)
+    if missing := coverage.missing(compiled(present.get("rules")), wanted.get("rules") or ()):
+        present["rules"] = [*(present.get("rules") or ()), *(right.as_rule() for right in missing)]
+        is_changed = True
+    selectors = objects.get(present, _SELECTORS, ())
+    lacking = [one for one in objects.get(wanted, _SELECTORS, ()) if one not in selectors]
+    if lacking:
+        present["aggregationRule"] = {"clusterRoleSelectors": [*selectors, *lacking]}
+    elif present.get("aggregationRule") is not None and wanted.get("aggregationRule") is None:
+        del present["aggregationRule"]
+    else:
+        return is_changed
+    return True
+
+
+def _mend_binding(wanted: Object, present: Object) -> bool:
+    """Add, in place, what is missing; whether anything was."""
+    is_changed = _mend_metadata(wanted, present)
+    complete = objects.clone(wanted)
+    default_binding(complete)
+    subjects = present.get("subjects") or []
+    lacking = [subject for subject in complete.get("subjects") or () if subject not in subjects]
+    if lacking:
+        present["subjects"] = [*subjects, *lacking]
+    return is_changed or bool(lacking)
+
+
+def _mend_metadata(wanted: Object, present: Object) -> bool:
+    """Add the labels and annotations that are missing; those that are there count more."""
+    before = objects.clone(present["metadata"])
+    for name in ("labels", "annotations"):
+        present["metadata"][name] = {**wanted["metadata"][name], **(present["metadata"].get(name) or {})}
+    return bool(before != present["metadata"])

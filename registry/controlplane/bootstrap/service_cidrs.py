@@ -1,0 +1,43 @@
+"""The ServiceCIDR of the server's own range of service addresses."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from aio_apiserver.registry.base.conditions import find
+from aio_apiserver.registry.controlplane.bootstrap import status_conditions
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_PLACE = Place("networking.k8s.io", "v1", "servicecidrs")
+_STATUS = _PLACE._replace(path="servicecidrs/status")
+_NAME = "kubernetes"
+_READY = "Ready"
+_MANAGER = "kubernetes-service-cidr-controller"
+
+
+async def ensure(client: OwnClient, clock: Clock, cidrs: Sequence[str]) -> None:
+    """Make it, add a second family to it, and call it ready when it is what the flags say."""
+    await client.create_missing(_PLACE, {"metadata": {"name": _NAME}, "spec": {"cidrs": list(cidrs)}})
+    await client.change(_PLACE, _NAME, partial(_widen, cidrs=list(cidrs)))
+    ready = partial(_ready, cidrs=list(cidrs), now=clock.now())
+    await client.apply_status(_STATUS, _NAME, ready, manager=_MANAGER)
+
+
+def _widen(obj: Object, *, cidrs: list[str]) -> bool:
+    """From one family to two."""
+    if len(cidrs) != 2 or obj["spec"].get("cidrs") != cidrs[:1]:
+        return False
+    obj["spec"]["cidrs"] = cidrs
+    return True
+
+
+def _ready(obj: Object, *, cidrs: list[str], now: float) -> Object | None:
+    """The status that calls it ready, unless its controller has said something."""
+    if obj["metadata"].get("deletionTimestamp") or obj["spec"].get("cidrs") != cidrs:
+        return None
+    present = find(obj.get("status") or {}, _READY) or {}
+    if present.get("status") in ("True", "False"):
+        return None
+    message = "Kubernetes default Service CIDR is ready"
+    return status_conditions.wanted_status(obj, {"type": _READY, "status": "True", "message": message}, now=now)

@@ -1,0 +1,26 @@
+"""The repair of what services hold, on the resources that this server serves."""
+
+from aio_apiserver.registry.controlplane.assembly import Groups
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
+from aio_apiserver.registry.groups.core.allocation.repair import Repair
+from aio_apiserver.registry.groups.core.service_hooks import cluster_ips
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
+
+
+def repair(groups: Groups, given: Foundation) -> Repair:
+    """Made once for a server: it remembers what it has seen."""
+    networking = groups[IPADDRESSES.group]["v1"]
+    addresses, cidrs = networking[IPADDRESSES.plural], networking[SERVICECIDRS.plural]
+    assert isinstance(addresses, Store)
+    assert isinstance(cidrs, Store)
+    return Repair(
+        services=given.storage_for(resource_of(SERVICES)),
+        cluster_ips=cluster_ips(given, addresses=addresses, cidrs=cidrs),
+        node_ports=NodePorts(given.storage_for(RANGES), given.config.service_node_ports, given.allocation_metrics),
+        clock=given.clock,
+    )

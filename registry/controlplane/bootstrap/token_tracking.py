@@ -1,0 +1,31 @@
+"""The configmap that says since when the use of legacy service account tokens is tracked."""
+
+from datetime import UTC, date, datetime
+from functools import partial
+
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_PLACE = Place("", "v1", "configmaps")
+_NAMESPACE = "kube-system"
+_NAME = "kube-apiserver-legacy-service-account-token-tracking"
+_SINCE = "since"
+
+
+async def ensure(client: OwnClient, clock: Clock) -> None:
+    """Make it with today's date, or mend a date that cannot be read."""
+    today = datetime.fromtimestamp(clock.now(), UTC).date().isoformat()
+    obj = {"metadata": {"name": _NAME}, "data": {_SINCE: today}}
+    await client.create_missing(_PLACE, obj, namespace=_NAMESPACE)
+    await client.change(_PLACE, _NAME, partial(_mend, today=today), namespace=_NAMESPACE)
+
+
+def _mend(obj: Object, *, today: str) -> bool:
+    data = obj.setdefault("data", {})
+    try:
+        date.fromisoformat(data.get(_SINCE, ""))
+    except ValueError:
+        data[_SINCE] = today
+        return True
+    return False

@@ -1,0 +1,187 @@
+"""Upkeep: everything that the server makes by itself, in its order, and the loops that keep it right.
+
+`begin` runs before the server calls itself ready; the loops run from then on until `close`. Must hold: a loop that
+fails says so and goes on; two servers on one storage do not undo each other's work.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.controlplane.assembly import Groups
+from aio_apiserver.registry.controlplane.bootstrap import (
+    api_service_status,
+    api_services,
+    authentication_trust,
+    flow_control,
+    flow_schema_status,
+    kubernetes_service,
+    namespaces,
+    priority_classes,
+    rbac,
+    service_cidrs,
+    service_repair,
+    token_tracking,
+)
+from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised, KubernetesService
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
+from aio_apiserver.registry.groups.core.allocation import repair
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 1.0
+_NAMESPACES_SECONDS = 60.0
+_FLOW_CONTROL_SECONDS = 60.0
+_TRUST_SECONDS = 60.0
+_REMOTE_SECONDS = 5.0
+"""Between two looks at the services of APIServices, whose changes are not followed."""
+_QUIET_ROUNDS = 5
+"""So many times in a row the servers of available APIServices are not asked."""
+
+Step = Callable[[], Awaitable[None]]
+
+
+class Upkeep:
+    """Of one server.
+
+    fairness: None where it is not wanted; nobody looks after the conditions of flow schemas then. check_remote: asks
+    the servers behind APIServices. trust: whom extension API servers are told to believe.
+    """
+
+    def __init__(
+        self,
+        groups: Groups,
+        given: Foundation,
+        fairness: Fairness | None = None,
+        *,
+        registrations: Registrations,
+        check_remote: api_service_status.Check,
+        trust: authentication_trust.Publish = authentication_trust.nothing,
+    ) -> None:
+        self._client = OwnClient(groups, given)
+        self._given = given
+        self._clock = given.clock
+        self._cidrs = [str(network) for network in given.config.service_cluster_ip_ranges]
+        self._service: KubernetesService | None = None
+        self._definitions_changed = asyncio.Event()
+        self._definitions = Following(
+            self._client.storage(api_services.DEFINITIONS),
+            api_services.served_versions,
+            lambda _names: self._definitions_changed.set(),
+        )
+        self._registrations = registrations
+        self._check_remote = check_remote
+        self._trust = trust
+        self._quiet_rounds = 0
+        self._fairness = fairness
+        self._repair = service_repair.repair(groups, given)
+        self._tasks = Tasks()
+
+    async def begin(self, advertised: Advertised) -> None:
+        """Make what is missing, and look after it from now on."""
+        leases = self._given.storage_for(kubernetes_service.LEASES)
+        self._service = KubernetesService(self._client, leases, advertised)
+        await namespaces.ensure(self._client)
+        await asyncio.gather(
+            rbac.ensure(self._client),
+            flow_control.ensure(self._client),
+            priority_classes.ensure(self._client),
+            api_services.ensure_built_in(self._client, self._given.config.enablement),
+            token_tracking.ensure(self._client, self._clock),
+            self._publish_trust(),
+            self._begin_service(self._service),
+        )
+        await asyncio.gather(self._settle_flow_schemas(), self._settle_local_api_services())
+        self._spawn_loops(self._service)
+
+    async def close(self) -> None:
+        """End the loops, and take this server out of the service."""
+        await self._tasks.close()
+        if self._service is not None:
+            await self._try(self._service.leave)
+
+    def _spawn_loops(self, service: KubernetesService) -> None:
+        clock, patience = self._clock, self._clock.patience
+        if self._fairness is not None:
+            self._spawn("follow flow schemas", self._fairness.run(patience))
+            self._spawn("keep flow schemas", self._on(self._fairness.changed, self._settle_flow_schemas))
+        self._spawn("follow API services", self._registrations.run(patience))
+        self._spawn("follow definitions", self._definitions.run(patience))
+        self._spawn("keep API services", self._on(self._registrations.changed, self._settle_api_services))
+        self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))
+        self._spawn("look after remote API services", self._every(_REMOTE_SECONDS, self._look_after_remote, patience))
+        self._spawn("keep namespaces", self._every(_NAMESPACES_SECONDS, self._ensure_namespaces, patience))
+        self._spawn("keep turns", self._every(_FLOW_CONTROL_SECONDS, self._ensure_flow_control, patience))
+        self._spawn("publish trust", self._every(_TRUST_SECONDS, self._publish_trust, patience))
+        self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once, clock))
+        self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew, clock))
+
+    def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
+        self._tasks.spawn(work, name=name)
+
+    async def _begin_service(self, service: KubernetesService) -> None:
+        await service_cidrs.ensure(self._client, self._clock, self._cidrs)
+        await self._try(self._repair.run_once)
+        await service.ensure_service()
+        await service.renew()
+
+    async def _ensure_namespaces(self) -> None:
+        await namespaces.ensure(self._client)
+
+    async def _ensure_flow_control(self) -> None:
+        await flow_control.ensure(self._client)
+
+    async def _publish_trust(self) -> None:
+        await authentication_trust.ensure(self._client, self._trust(), self._clock.patience)
+
+    async def _settle_flow_schemas(self) -> None:
+        await flow_schema_status.settle(self._client, self._clock)
+
+    async def _settle_local_api_services(self) -> None:
+        await api_service_status.settle_local(self._client, self._clock)
+
+    async def _settle_api_services(self) -> None:
+        await self._settle_local_api_services()
+        if self._registrations.by_version:
+            await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
+
+    async def _look_after_remote(self) -> None:
+        """Those that are available are asked less often."""
+        remote = self._registrations.by_version.values()
+        is_quiet = all(one.is_available for one in remote) and self._quiet_rounds < _QUIET_ROUNDS
+        self._quiet_rounds = self._quiet_rounds + 1 if is_quiet else 0
+        if remote and not is_quiet:
+            await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
+
+    async def _settle_custom_api_services(self) -> None:
+        await api_services.settle_custom(self._client, self._definitions.items.values())
+
+    async def _every(self, seconds: float, step: Step, clock: Clock) -> None:
+        while True:
+            await clock.sleep(seconds)
+            await self._try(step)
+
+    async def _on(self, changed: asyncio.Event, step: Step) -> None:
+        while True:
+            await changed.wait()
+            changed.clear()
+            if not await self._try(step):
+                await self._clock.patience.sleep(_RETRY_SECONDS)
+                changed.set()
+
+    async def _try(self, step: Step) -> bool:
+        """Whether it worked."""
+        try:
+            await step()
+        except (StatusError, StorageError) as exc:
+            logger.warning("%s: %s", getattr(step, "__qualname__", step), exc)
+            return False
+        return True

@@ -1,0 +1,57 @@
+"""kind_mapping: The resources of all kinds, built-in and custom, as references to objects name them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.base import conditions
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.kind_lookup import ServedKind
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+
+class _Custom(NamedTuple):
+    kind: GroupKind
+    plural: str
+    is_namespaced: bool
+    versions: frozenset[str]
+
+
+class KindMapping:
+    """Knows the kinds that are built in; custom ones, once established, are looked up where definitions are kept."""
+
+    def __init__(self, definitions: Storage) -> None:
+        self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
+        self._definitions = Lookup(definitions, DEFINITIONS.resource, _custom)
+
+    async def resources(self, api_version: str, kind: str) -> Sequence[ServedKind]:
+        """What serves a kind in a version; nothing when nothing does."""
+        group, _, version = api_version.rpartition("/")
+        wanted = GroupKind(group, kind)
+        known = self._kinds.get(wanted)
+        if known is not None:
+            found = [ServedKind(group, version, known.plural, known.is_namespaced)]
+            return found if version in known.versions else []
+        return [
+            ServedKind(group, version, one.plural, one.is_namespaced, is_custom=True)
+            for one in await self._definitions.list()
+            if one.kind == wanted and version in one.versions
+        ]
+
+
+def _builtin() -> Iterator[Kind]:
+    for provider in PROVIDERS:
+        if isinstance(provider, KindsProvider):
+            yield from provider.kinds
+
+
+def _custom(definition: Object) -> _Custom:
+    spec, is_served = definition["spec"], conditions.is_true(definition.get("status") or {}, "Established")
+    versions = frozenset(one["name"] for one in spec.get("versions") or () if is_served and one.get("served"))
+    kind = GroupKind(spec["group"], spec["names"]["kind"])
+    return _Custom(kind, spec["names"]["plural"], spec.get("scope") == "Namespaced", versions)

@@ -1,0 +1,49 @@
+"""The one list of providers: every API group that is served."""
+
+from aio_apiserver.registry.generic.rest import RESTStorageProvider
+from aio_apiserver.registry.groups.admissionregistration.provider import PROVIDER as ADMISSIONREGISTRATION
+from aio_apiserver.registry.groups.apiextensions.provider import PROVIDER as CUSTOMRESOURCES
+from aio_apiserver.registry.groups.apiregistration.provider import PROVIDER as APIREGISTRATION
+from aio_apiserver.registry.groups.apps.provider import PROVIDER as APPS
+from aio_apiserver.registry.groups.authentication.provider import PROVIDER as AUTHENTICATION
+from aio_apiserver.registry.groups.authorization.provider import PROVIDER as AUTHORIZATION
+from aio_apiserver.registry.groups.autoscaling.provider import PROVIDER as AUTOSCALING
+from aio_apiserver.registry.groups.batch.provider import PROVIDER as BATCH
+from aio_apiserver.registry.groups.certificates.provider import PROVIDER as CERTIFICATES
+from aio_apiserver.registry.groups.coordination.provider import PROVIDER as COORDINATION
+from aio_apiserver.registry.groups.core.provider import PROVIDER as CORE
+from aio_apiserver.registry.groups.discovery.provider import PROVIDER as DISCOVERY
+from aio_apiserver.registry.groups.events.provider import PROVIDER as EVENTS
+from aio_apiserver.registry.groups.flowcontrol.provider import PROVIDER as FLOWCONTROL
+from aio_apiserver.registry.groups.networking.provider import PROVIDER as NETWORKING
+from aio_apiserver.registry.groups.node.provider import PROVIDER as NODE
+from aio_apiserver.registry.groups.policy.provider import PROVIDER as POLICY
+from aio_apiserver.registry.groups.rbac.provider import PROVIDER as RBAC
+from aio_apiserver.registry.groups.resource.provider import PROVIDER as RESOURCE
+from aio_apiserver.registry.groups.scheduling.provider import PROVIDER as SCHEDULING
+from aio_apiserver.registry.groups.storage.provider import PROVIDER as STORAGECLASSES
+
+# The order is that of discovery.
+PROVIDERS: tuple[RESTStorageProvider, ...] = (
+    CORE,
+    APIREGISTRATION,
+    APPS,
+    EVENTS,
+    AUTHENTICATION,
+    AUTHORIZATION,
+    AUTOSCALING,
+    BATCH,
+    CERTIFICATES,
+    NETWORKING,
+    POLICY,
+    RBAC,
+    STORAGECLASSES,
+    ADMISSIONREGISTRATION,
+    CUSTOMRESOURCES,
+    SCHEDULING,
+    COORDINATION,
+    NODE,
+    DISCOVERY,
+    RESOURCE,
+    FLOWCONTROL,
+)

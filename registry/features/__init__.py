@@ -1,1 +1,0 @@
-"""Feature gates: what of Kubernetes is new enough to be switched."""

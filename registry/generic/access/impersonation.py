@@ -1,0 +1,215 @@
+"""Impersonation: who a user may act as.
+
+There are narrow modes, for one kind of user and one kind of request each, and the old one, which asks for the right to
+`impersonate` and nothing more. The mode that worked for somebody the last time is tried first the next time. Must hold:
+whoever is impersonated is exactly who was asked about; system:masters is reached by the old mode alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.generic.access.refusals import forbidden
+from aio_apiserver.registry.generic.access.users import (
+    ALL_AUTHENTICATED,
+    ALL_UNAUTHENTICATED,
+    ANONYMOUS,
+    MASTERS,
+    NODES,
+    UserInfo,
+    node_of,
+    service_account_groups,
+    split_service_account,
+)
+
+_GROUP = "authentication.k8s.io"
+_NODE_NAME = "authentication.kubernetes.io/node-name"
+_NODE_KEYS = "authentication.kubernetes.io/associated-node-keys"
+_MANY = 4
+"""From so many groups or values on, the right to all of them is asked for first."""
+_MOST_REMEMBERED = 10_000
+
+_Applies = Callable[[UserInfo, UserInfo], bool]
+"""Whether a mode is for this wanted user and this requestor."""
+
+
+class _Mode(Struct, frozen=True):
+    """A narrow mode, or without a name the old one."""
+
+    name: str
+    applies: _Applies
+
+    @property
+    def verb(self) -> str:
+        return f"impersonate:{self.name}" if self.name else "impersonate"
+
+    @property
+    def group(self) -> str:
+        """The group of the resources users, groups, serviceaccounts and nodes."""
+        return _GROUP if self.name else ""
+
+
+def _is_node_of(wanted: UserInfo, requestor: UserInfo) -> bool:
+    """Whether a service account asks for the node that its pod runs on."""
+    node = node_of(wanted.name)
+    is_account = split_service_account(requestor.name) is not None
+    return bool(node) and is_account and tuple(requestor.extra.get(_NODE_NAME, ())) == (node,) and _is_bare(wanted)
+
+
+def _is_bare(wanted: UserInfo) -> bool:
+    return not (wanted.uid or wanted.groups or wanted.extra)
+
+
+def _is_ordinary(wanted: UserInfo) -> bool:
+    return not node_of(wanted.name) and split_service_account(wanted.name) is None
+
+
+_ASSOCIATED_NODE = _Mode("associated-node", _is_node_of)
+_OLD = _Mode("", lambda wanted, requestor: True)
+_MODES = (
+    _ASSOCIATED_NODE,
+    _Mode("arbitrary-node", lambda wanted, requestor: bool(node_of(wanted.name)) and _is_bare(wanted)),
+    _Mode(
+        "serviceaccount",
+        lambda wanted, requestor: split_service_account(wanted.name) is not None and _is_bare(wanted),
+    ),
+    _Mode("user-info", lambda wanted, requestor: _is_ordinary(wanted)),
+    _OLD,
+)
+
+
+class Impersonated(NamedTuple):
+    """As whom a request is carried out. constraint: the verb of the narrow mode that allowed it, if it was one."""
+
+    user: UserInfo
+    constraint: str = ""
+
+
+class Impersonator:
+    """Decides for one server."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+        self._remembered: dict[str, _Mode] = {}
+
+    async def impersonate(self, wanted: UserInfo, attributes: Attributes) -> Impersonated:
+        """The user as whom the request is carried out. Raises Forbidden with what the first mode lacked."""
+        first: Forbidden | None = None
+        for mode in self._modes_for(attributes.user):
+            if not mode.applies(wanted, attributes.user):
+                continue
+            try:
+                found = await self._check(mode, wanted, attributes)
+            except Forbidden as exc:
+                first = first or exc
+                continue
+            self._remember(attributes.user, mode)
+            return Impersonated(found, mode.verb if mode.name else "")
+        assert first is not None
+        raise first
+
+    def _modes_for(self, requestor: UserInfo) -> Sequence[_Mode]:
+        """Those who may do everything gain nothing from narrow modes."""
+        last = self._remembered.get(requestor.name) or (_OLD if MASTERS in requestor.groups else None)
+        return _MODES if last is None else (last, *(mode for mode in _MODES if mode is not last))
+
+    def _remember(self, requestor: UserInfo, mode: _Mode) -> None:
+        if len(self._remembered) >= _MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[requestor.name] = mode
+
+    async def _check(self, mode: _Mode, wanted: UserInfo, attributes: Attributes) -> UserInfo:
+        """Raises Forbidden for the first right that is missing."""
+        if mode is _ASSOCIATED_NODE:
+            keys = {_NODE_KEYS: sorted(attributes.user.extra)}
+            attributes = attributes._replace(user=replace(attributes.user, extra=keys))
+        if mode.name:
+            await self._authorize(attributes._replace(verb=f"impersonate-on:{mode.name}:{attributes.verb}"))
+        for question in _questions(mode, wanted, attributes.user):
+            await self._authorize(question)
+        await self._check_groups(mode, wanted, attributes.user)
+        await self._check_extra(mode, wanted, attributes.user)
+        return _with_groups(mode, wanted)
+
+    async def _check_groups(self, mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> None:
+        asked = Attributes(requestor, mode.verb, mode.group, "v1", "groups")
+        if mode.name and "" in wanted.groups:
+            raise forbidden(asked, "impersonating the empty string group is not allowed")
+        if mode.name and MASTERS in wanted.groups:
+            raise forbidden(asked._replace(name=MASTERS), "impersonating the system:masters group is not allowed")
+        if mode.name and len(wanted.groups) >= _MANY and await self._may(asked._replace(name="*")):
+            return
+        for group in wanted.groups:
+            await self._authorize(asked._replace(name=group))
+
+    async def _check_extra(self, mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> None:
+        asked = Attributes(requestor, mode.verb, _GROUP, "v1", "userextras")
+        if mode.name:
+            for key, values in wanted.extra.items():
+                if wrong := _wrong_extra(key, values):
+                    raise forbidden(asked, wrong)
+            is_large = len(wanted.extra) >= _MANY or sum(map(len, wanted.extra.values())) >= _MANY
+            if is_large and await self._may(asked._replace(subresource="*", name="*")):
+                return
+        for key, values in wanted.extra.items():
+            for value in values:
+                await self._authorize(asked._replace(subresource=key, name=value))
+
+    async def _may(self, attributes: Attributes) -> bool:
+        return (await self._authorizer.authorize(attributes)).is_allowed
+
+    async def _authorize(self, attributes: Attributes) -> None:
+        decision = await self._authorizer.authorize(attributes)
+        if not decision.is_allowed:
+            raise forbidden(attributes, ": ".join(filter(None, (decision.error, decision.reason))))
+
+
+def _questions(mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> Iterator[Attributes]:
+    """About the name and the uid."""
+    asked = Attributes(requestor, mode.verb, mode.group, "v1", "users", name=wanted.name)
+    account, node = split_service_account(wanted.name), node_of(wanted.name)
+    if account is not None:
+        namespace, name = account
+        yield asked._replace(resource="serviceaccounts", namespace=namespace, name=name)
+    elif mode.name and node:
+        yield asked._replace(resource="nodes", name="*" if mode is _ASSOCIATED_NODE else node)
+    else:
+        yield asked
+    if wanted.uid:
+        yield asked._replace(group=_GROUP, resource="uids", name=wanted.uid)
+
+
+def _with_groups(mode: _Mode, wanted: UserInfo) -> UserInfo:
+    """The user with the groups that follow from the name, and the one of all who are known, or are not."""
+    groups = tuple(wanted.groups)
+    account = split_service_account(wanted.name)
+    if mode.name and node_of(wanted.name):
+        groups = (NODES,)
+    elif account is not None and not groups:
+        groups = service_account_groups(account[0])
+    if wanted.name == ANONYMOUS.name:
+        implied = ALL_UNAUTHENTICATED
+    elif ALL_UNAUTHENTICATED in groups:
+        return replace(wanted, groups=groups)
+    else:
+        implied = ALL_AUTHENTICATED
+    return replace(wanted, groups=groups if implied in groups else (*groups, implied))
+
+
+def _wrong_extra(key: str, values: Sequence[str]) -> str:
+    if not key:
+        return "impersonating the empty string key in extra is not allowed"
+    if wrong := validate_prefixed_path(key, "extra.key"):
+        text = ", ".join(map(str, wrong))
+        return f"impersonating an invalid key in extra is not allowed: {f'[{text}]' if len(wrong) > 1 else text}"
+    if key != key.lower():
+        return f"impersonating a non-lowercase key in extra is not allowed: {quote(key)}"
+    if not values:
+        return "impersonating empty values in extra is not allowed"
+    return "impersonating the empty string value in extra is not allowed" if "" in values else ""

@@ -1,0 +1,131 @@
+"""MeasuredChain: the plugins in their order, and how long each of them takes.
+
+Must hold: a plugin is called only for the operations that it looks at, and only for the steps that it has; one clock
+reading between two plugins serves both.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin, Run
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
+from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.measures import AnyFamily, Histogram, Stability
+
+_BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
+_MUTATING, _VALIDATING = "admit", "validate"
+
+Call = Callable[[Attributes], Awaitable[None]]
+
+
+class AdmissionMetrics:
+    """What is recorded of admission."""
+
+    def __init__(self) -> None:
+        self.plugins = measures.histogram(
+            "apiserver_admission_controller_admission_duration_seconds",
+            "How long an admission plugin took, by name, operation, type and whether it refused.",
+            labels=("name", "operation", "rejected", "type"),
+            bounds=_BOUNDS,
+            stability=Stability.STABLE,
+        )
+        self.steps = measures.histogram(
+            "apiserver_admission_step_admission_duration_seconds",
+            "How long all admission plugins together took, by operation, type and whether one of them refused.",
+            labels=("operation", "rejected", "type"),
+            bounds=_BOUNDS,
+            stability=Stability.STABLE,
+        )
+        self.webhooks = WebhookMetrics()
+        self.conditions = ConditionMetrics()
+        self.pod_security = PodSecurityMetrics()
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        yield from (self.plugins, self.steps)
+        for recorded in (self.webhooks, self.conditions, self.pod_security):
+            yield from recorded.families()
+
+
+class _Link(NamedTuple):
+    """One plugin in one step: what is called, and where it is recorded when it accepts."""
+
+    name: str
+    call: Call
+    accepted: Histogram
+
+
+class _Step(NamedTuple):
+    """All plugins that have a say in one kind of write."""
+
+    operation: Operation
+    kind: str
+    links: Sequence[_Link]
+    accepted: Histogram
+
+
+class MeasuredChain:
+    """Admission by some plugins."""
+
+    def __init__(self, plugins: Sequence[Plugin], metrics: AdmissionMetrics, clock: Clock) -> None:
+        self.plugins = tuple(plugins)
+        self._metrics = metrics
+        self._clock = clock
+        self._mutating = self._steps(plugins, _MUTATING)
+        self._validating = self._steps(plugins, _VALIDATING)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Let every plugin change the object, once more if one of them wants it."""
+        await self._run(self._mutating[attributes.operation], attributes)
+        reinvocation = attributes.reinvocation
+        if reinvocation.is_wanted and not reinvocation.is_again:
+            reinvocation.is_again = True
+            await self._run(self._mutating[attributes.operation], attributes)
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """What has to go on while the server runs."""
+        return [run for plugin in self.plugins for run in plugin.runs]
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Let every plugin refuse the object."""
+        await self._run(self._validating[attributes.operation], attributes)
+
+    async def _run(self, step: _Step, attributes: Attributes) -> None:
+        began = last = self._clock.monotonic()
+        for link in step.links:
+            try:
+                await link.call(attributes)
+            except BaseException:
+                self._refused(step, link, last, began)
+                raise
+            now = self._clock.monotonic()
+            link.accepted.observe(now - last)
+            last = now
+        step.accepted.observe(last - began)
+
+    def _refused(self, step: _Step, link: _Link, last: float, began: float) -> None:
+        now, operation = self._clock.monotonic(), step.operation.value
+        self._metrics.plugins.of(link.name, operation, "true", step.kind).observe(now - last)
+        self._metrics.steps.of(operation, "true", step.kind).observe(now - began)
+
+    def _steps(self, plugins: Sequence[Plugin], kind: str) -> Mapping[Operation, _Step]:
+        return {operation: self._step(plugins, operation, kind) for operation in Operation}
+
+    def _step(self, plugins: Sequence[Plugin], operation: Operation, kind: str) -> _Step:
+        links = [
+            _Link(plugin.name, call, self._metrics.plugins.of(plugin.name, operation.value, "false", kind))
+            for plugin in plugins
+            if operation in plugin.operations and (call := _call_of(plugin, kind)) is not None
+        ]
+        return _Step(operation, kind, links, self._metrics.steps.of(operation.value, "false", kind))
+
+
+def _call_of(plugin: Plugin, kind: str) -> Call | None:
+    """What a plugin does in a step; None when it does what any plugin does, which is nothing."""
+    if kind == _MUTATING:
+        return None if type(plugin).mutate is Plugin.mutate else plugin.mutate
+    return None if type(plugin).validate is Plugin.validate else plugin.validate

@@ -1,0 +1,98 @@
+"""Policies: at which level a request is recorded, by the first rule that fits it.
+
+Pure. Must hold: all that a rule names has to fit; a request that no rule fits is not recorded.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.audit.levels import Level, Stage
+
+_NOWHERE: frozenset[Stage] = frozenset()
+
+
+class Recording(NamedTuple):
+    """What is recorded of a request."""
+
+    level: Level
+    omitted_stages: frozenset[Stage] = _NOWHERE
+    omits_managed_fields: bool = False
+
+
+class GroupResources(Struct, frozen=True):
+    """Resources of a group: `pods`, `pods/log`, `pods/*`, `*/scale`, `*`; all of them when there are none."""
+
+    group: str
+    resources: Sequence[str] = ()
+    names: frozenset[str] = frozenset()
+
+    def fit(self, asked: Attributes) -> bool:
+        if self.group not in ("*", asked.group):
+            return False
+        if not self.resources:
+            return True
+        if self.names and asked.name not in self.names:
+            return False
+        return any(_is_meant(resource, asked) for resource in self.resources)
+
+
+def _is_meant(written: str, asked: Attributes) -> bool:
+    whole = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    if written in ("*", whole):
+        return True
+    if asked.subresource and written == f"*/{asked.subresource}":
+        return True
+    return written.endswith("/*") and written.removesuffix("/*") == asked.resource
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """What is empty fits everything. `namespaces`: what is outside of namespaces is in the one without a name."""
+
+    recording: Recording
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    resources: Sequence[GroupResources] = ()
+    paths: Sequence[str] = ()
+
+    def fits(self, asked: Attributes) -> bool:
+        if self.users and asked.user.name not in self.users:
+            return False
+        if self.groups and self.groups.isdisjoint(asked.user.groups):
+            return False
+        if self.verbs and asked.verb not in self.verbs:
+            return False
+        if self.namespaces or self.resources:
+            return asked.is_resource and self._fits_resource(asked)
+        if self.paths:
+            return not asked.is_resource and any(_covers(path, asked.path) for path in self.paths)
+        return True
+
+    def _fits_resource(self, asked: Attributes) -> bool:
+        if self.namespaces and asked.namespace not in self.namespaces:
+            return False
+        return not self.resources or any(resources.fit(asked) for resources in self.resources)
+
+
+def _covers(written: str, path: str) -> bool:
+    if written in ("*", path):
+        return True
+    return written.endswith("*") and path.startswith(written.rstrip("*"))
+
+
+class Policy(Struct, frozen=True):
+    """Rules in their order, and what is recorded where none fits."""
+
+    rules: Sequence[Rule]
+    otherwise: Recording = field(default=Recording(Level.NONE))
+
+    def recording_of(self, asked: Attributes) -> Recording:
+        """What is recorded of a request."""
+        for rule in self.rules:
+            if rule.fits(asked):
+                return rule.recording
+        return self.otherwise

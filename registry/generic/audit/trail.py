@@ -1,0 +1,202 @@
+"""Trail: what is known of one request that is recorded, and the events that are made of it.
+
+    begun by the filter, filled in by whoever knows more on the request's way, told at each stage
+
+Must hold: nothing of a body is kept above the level at which the request is recorded; an event that has been told
+never changes; the members of an event are in kube-apiserver's order.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.access.impersonation import Impersonated
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.audit.levels import Level, Stage
+from aio_apiserver.registry.generic.audit.policy import Recording
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+logger = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+"""One event as JSON has it; bodies are pieces of JSON already."""
+Tell = Callable[[Event], Awaitable[bool]]
+"""Takes an event on, and says whether that has gone well."""
+
+_ALWAYS = frozenset({"requestURI", "verb", "user"})
+_STATUS_MEMBERS = ("status", "message", "reason", "details", "code")
+
+
+class Trail(Struct, kw_only=True):
+    """Of one request."""
+
+    recording: Recording
+    tell: Tell
+    clock: Clock
+    audit_id: str
+    uri: str
+    verb: str
+    user: UserInfo
+    source_ips: list[str]
+    user_agent: str
+    received: float
+    is_long_running: bool
+    reference: dict[str, str] | None = None
+    impersonated: Impersonated | None = None
+    status: Object | None = None
+    annotations: dict[str, str] = field(default_factory=dict)
+    last_stage: Stage = Stage.RESPONSE_COMPLETE
+    _request: orjson.Fragment | None = None
+    _response: orjson.Fragment | None = None
+    _has_started: bool = False
+
+    @property
+    def level(self) -> Level:
+        return self.recording.level
+
+    @property
+    def has_request(self) -> bool:
+        """Whether what the client sends is recorded."""
+        return self.level >= Level.REQUEST
+
+    @property
+    def has_response(self) -> bool:
+        """Whether what it is answered is recorded, too."""
+        return self.level >= Level.REQUEST_RESPONSE
+
+    def annotate(self, key: str, value: str, level: Level = Level.METADATA) -> None:
+        if self.level < level:
+            return
+        known = self.annotations.setdefault(key, value)
+        if known != value:
+            logger.warning("annotation %s of the request %s is set already", quote(key), quote(self.audit_id))
+
+    def refer(self, metadata: Mapping[str, Any]) -> None:
+        """Name the object of a body, as far as the request itself does not."""
+        if self.reference is None:
+            return
+        for name in ("namespace", "name", "uid", "resourceVersion"):
+            if metadata.get(name) and not self.reference.get(name):
+                self.reference[name] = metadata[name]
+
+    def requested(self, value: Object) -> None:
+        """Keep the object that the client has sent, if that is recorded."""
+        if self.has_request:
+            self._request = self._kept(value)
+
+    def patched(self, patch: Any) -> None:
+        """Keep the patch that the client has sent, as it is, if that is recorded."""
+        if self.has_request:
+            self._request = orjson.Fragment(orjson.dumps(patch))
+
+    def answered(self, value: Object) -> None:
+        """Keep what the client is answered, if that is recorded."""
+        if self.has_response:
+            self._response = self._kept(value)
+
+    def failed(self, status: Object) -> None:
+        """Keep why the request has failed."""
+        self.status = {name: status[name] for name in _STATUS_MEMBERS if status.get(name)}
+        self.answered(status)
+
+    def coded(self, code: int) -> None:
+        """Keep the code of the answer."""
+        self.status = {**(self.status or {}), "code": code}
+
+    def panicked(self) -> None:
+        """The request has met a mistake of ours: its last event says so."""
+        self.last_stage = Stage.PANIC
+
+    async def started(self, code: int) -> None:
+        """The answer of a request that goes on for long has begun."""
+        if self.is_long_running and not self._has_started:
+            self._has_started = True
+            self.coded(code)
+            await self.reach(Stage.RESPONSE_STARTED)
+
+    async def reach(self, stage: Stage) -> bool:
+        """Tell of a stage, unless it is left out."""
+        if stage in self.recording.omitted_stages:
+            return True
+        return await self.tell(self._event(stage))
+
+    def _kept(self, value: Object) -> orjson.Fragment:
+        if self.recording.omits_managed_fields:
+            value = _without_managed_fields(value)
+        return orjson.Fragment(orjson.dumps(value))
+
+    def _event(self, stage: Stage) -> Event:
+        other = self.impersonated
+        at = self.received if stage is Stage.REQUEST_RECEIVED else self.clock.now()
+        event: dict[str, Any] = {
+            "kind": "Event",
+            "apiVersion": "audit.k8s.io/v1",
+            "level": self.level.shown,
+            "auditID": self.audit_id,
+            "stage": stage.value,
+            "requestURI": self.uri,
+            "verb": self.verb,
+            "user": _user(self.user),
+            "impersonatedUser": _user(other.user) if other is not None else None,
+            "authenticationMetadata": _constraint(other) if other is not None else None,
+            "sourceIPs": self.source_ips,
+            "userAgent": self.user_agent,
+            "objectRef": _reference(self.reference) if self.reference is not None else None,
+            "responseStatus": {"metadata": {}, **self.status} if self.status is not None else None,
+            "requestObject": self._request,
+            "responseObject": self._response,
+            "requestReceivedTimestamp": micro_time(self.received),
+            "stageTimestamp": micro_time(at),
+            "annotations": dict(sorted(self.annotations.items())),
+        }
+        return {name: value for name, value in event.items() if name in _ALWAYS or value not in (None, "", [], {})}
+
+
+def micro_time(when: float) -> str:
+    """A time with its microseconds."""
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _user(user: UserInfo) -> Object:
+    shown = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in sorted(user.extra.items())},
+    }
+    return {name: value for name, value in shown.items() if value}
+
+
+def _constraint(other: Impersonated) -> Object:
+    return {"impersonationConstraint": other.constraint} if other.constraint else {}
+
+
+_ORDER = ("resource", "namespace", "name", "uid", "apiGroup", "apiVersion", "resourceVersion", "subresource")
+
+
+def _reference(known: Mapping[str, str]) -> dict[str, str]:
+    return {name: known[name] for name in _ORDER if known.get(name)}
+
+
+def _without_managed_fields(value: Object) -> Object:
+    """An object, list or table without the owners of fields; what is given stays as it is."""
+    bare = _bare(value)
+    if isinstance(items := value.get("items"), list):
+        bare["items"] = [_bare(item) for item in items]
+    if value.get("kind") == "Table":
+        rows = value.get("rows") or []
+        bare["rows"] = [{**row, "object": _bare(row["object"])} if row.get("object") else row for row in rows]
+    return bare
+
+
+def _bare(value: Object) -> Object:
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict) or "managedFields" not in metadata:
+        return dict(value)
+    return {**value, "metadata": {name: one for name, one in metadata.items() if name != "managedFields"}}

@@ -1,0 +1,36 @@
+"""Config: what the server's flags tell the registry.
+
+A value for everything, so that a registry can be made without flags. Knows no flag's grammar.
+"""
+
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network
+from typing import Any
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.controlplane.enablement import Enablement
+
+
+class Config(Struct, frozen=True, kw_only=True):
+    """The defaults are kube-apiserver's.
+
+    enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
+    event_ttl_seconds: how long events are kept.
+    admission_configuration: by the name of a plugin, what it is configured with; its own business.
+    enablement: which versions and resources are served.
+    not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
+    """
+
+    service_cluster_ip_ranges: Sequence[IPv4Network | IPv6Network] = (IPv4Network("10.0.0.0/24"),)
+    service_node_ports: range = range(30000, 32768)
+    allow_privileged: bool = False
+    kubelet_port: int = 10250
+    kubelet_address_types: Sequence[str] = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
+    enabled_admission: Sequence[str] = ()
+    disabled_admission: Sequence[str] = ()
+    admission_configuration: Mapping[str, Any] = field(default_factory=dict)
+    event_ttl_seconds: int = 3600
+    not_ready_toleration_seconds: int = 300
+    unreachable_toleration_seconds: int = 300
+    enablement: Enablement = Enablement()

@@ -1,0 +1,131 @@
+"""The options of requests: create, update, patch and delete, with their rules.
+
+Decoded from query parameters or a body by the server; checked here, all mistakes at once, with kube-apiserver's words.
+Pure.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base.errors import Invalid
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.object_meta import validate_field_manager
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import Object
+
+META_GROUP = "meta.k8s.io"
+DRY_RUN_ALL = "All"
+FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
+
+
+class WriteOptions(Struct, frozen=True, kw_only=True):
+    """What every way to write an object can be told."""
+
+    dry_run: Sequence[str] = ()
+    field_manager: str = ""
+    field_validation: str = ""
+
+    @property
+    def is_dry_run(self) -> bool:
+        return bool(self.dry_run)
+
+
+class CreateOptions(WriteOptions, frozen=True, kw_only=True):
+    """How to create."""
+
+
+class UpdateOptions(WriteOptions, frozen=True, kw_only=True):
+    """How to update."""
+
+
+class PatchOptions(WriteOptions, frozen=True, kw_only=True):
+    """How to patch. `force` is None when the client did not say."""
+
+    force: bool | None = None
+
+
+class DeleteOptions(Struct, frozen=True, kw_only=True):
+    """How to delete. None is what the client did not say."""
+
+    dry_run: Sequence[str] = ()
+    grace_period_seconds: int | None = None
+    preconditions: Preconditions | None = None
+    orphan_dependents: bool | None = None
+    propagation_policy: str | None = None
+
+    @property
+    def is_dry_run(self) -> bool:
+        return bool(self.dry_run)
+
+
+def delete_options_of(value: Object) -> DeleteOptions:
+    """The options in a decoded DeleteOptions."""
+    given = value.get("preconditions")
+    return DeleteOptions(
+        dry_run=tuple(value.get("dryRun") or ()),
+        grace_period_seconds=value.get("gracePeriodSeconds"),
+        preconditions=Preconditions(given.get("uid"), given.get("resourceVersion")) if given else None,
+        orphan_dependents=value.get("orphanDependents"),
+        propagation_policy=value.get("propagationPolicy"),
+    )
+
+
+def check_create(options: CreateOptions) -> None:
+    """Raises Invalid."""
+    _check("CreateOptions", _common_errors(options))
+
+
+def check_update(options: UpdateOptions) -> None:
+    """Raises Invalid."""
+    _check("UpdateOptions", _common_errors(options))
+
+
+def check_patch(options: PatchOptions, *, is_apply: bool) -> None:
+    """Raises Invalid."""
+    errors = []
+    if is_apply and not options.field_manager:
+        errors.append(field.required("fieldManager", "is required for apply patch"))
+    if not is_apply and options.force is not None:
+        errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
+    _check("PatchOptions", errors + _common_errors(options))
+
+
+def check_delete(options: DeleteOptions) -> None:
+    """Raises Invalid."""
+    errors = []
+    policy = options.propagation_policy
+    if options.orphan_dependents is not None and policy is not None:
+        detail = "orphanDependents and deletionPropagation cannot be both set"
+        errors.append(field.invalid("propagationPolicy", policy, detail))
+    if policy is not None and policy not in PROPAGATION_POLICIES:
+        errors.append(field.not_supported("propagationPolicy", policy, (*PROPAGATION_POLICIES, "nil")))
+    _check("DeleteOptions", errors + _dry_run_errors(options.dry_run))
+
+
+def _common_errors(options: WriteOptions) -> list[FieldError]:
+    errors = validate_field_manager(options.field_manager, "fieldManager")
+    errors += _dry_run_errors(options.dry_run)
+    if options.field_validation not in FIELD_VALIDATIONS:
+        errors.append(field.not_supported("fieldValidation", options.field_validation, FIELD_VALIDATIONS))
+    return errors
+
+
+def _dry_run_errors(dry_run: Sequence[str]) -> list[FieldError]:
+    if all(value == DRY_RUN_ALL for value in dry_run):
+        return []
+    return [field.not_supported("dryRun", list(dry_run), (DRY_RUN_ALL,))]
+
+
+def _check(kind: str, errors: Sequence[FieldError]) -> None:
+    if errors:
+        raise invalid(kind, errors)
+
+
+def invalid(kind: str, errors: Sequence[FieldError]) -> Invalid:
+    """The error for options of a kind of meta.k8s.io."""
+    return invalid_of(GroupKind(META_GROUP, kind), "", errors)

@@ -1,0 +1,215 @@
+"""Preparation: what is done to an object in hand before it is stored or deleted, whatever its kind.
+
+Nothing here waits.
+Must hold: objects are hub objects without apiVersion and kind; errors that leave are StatusErrors.
+"""
+
+import secrets
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.empties import Empties, put_back
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.base.validation import names, object_meta
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
+from aio_apiserver.registry.generic.rest import Request, timestamp
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.interface import Preconditions
+from aio_apiserver.storage.stored_object import Object
+
+_LONGEST_GRACE = (2**63 - 1) // 10**9
+"""Seconds: as long as a duration can be where nanoseconds are counted in 64 bits, some 292 years."""
+
+
+def wipe_system_fields(metadata: dict[str, Any]) -> None:
+    """Take off what a client cannot say of a new object."""
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+        metadata.pop(name, None)
+
+
+def fill_system_fields(obj: Object, *, now: float) -> None:
+    """Give a new object its uid and creation time; what a client says of them does not count."""
+    metadata = obj["metadata"]
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = timestamp(now)
+
+
+_GENERATED_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_GENERATED_LENGTH = 5
+_NAME_LIMIT = 63
+
+
+def generate_name(prefix: str) -> str:
+    """A name that begins with the prefix, cut so that the whole fits a DNS label."""
+    suffix = "".join(secrets.choice(_GENERATED_ALPHABET) for _ in range(_GENERATED_LENGTH))
+    return prefix[: _NAME_LIMIT - _GENERATED_LENGTH] + suffix
+
+
+def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
+    """Put the request's namespace on the object, or take it off one that has none; refuse one that says another."""
+    wanted = request.namespace if kind.is_namespaced else ""
+    metadata = obj["metadata"]
+    given = metadata.get("namespace", "")
+    if given == wanted:
+        return
+    if given and kind.is_namespaced:
+        raise errors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+    if wanted:
+        metadata["namespace"] = wanted
+    else:
+        del metadata["namespace"]
+
+
+def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
+    """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
+    settle_namespace(obj, request, kind)
+    strategy.prepare_for_create(context, obj)
+    look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
+    if found := look():
+        found = _as_sent(found, look, obj, request.empties)
+        raise invalid_of(kind.group_kind, obj["metadata"].get("name", ""), found)
+    for warning in strategy.warnings_on_create(context, obj):
+        request.warn(warning)
+    strategy.canonicalize(obj)
+
+
+def _found_in_new(kind: Kind, strategy: Strategy, *, obj: Object, context: StrategyContext) -> list[FieldError]:
+    metadata, is_namespaced = obj["metadata"], kind.is_namespaced
+    if strategy.looks_at_metadata:
+        found = object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=strategy.check_name)
+        return found + strategy.validate(context, obj)
+    found = strategy.validate(context, obj)
+    return found or object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=names.is_path_segment)
+
+
+def before_update(
+    kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, context: StrategyContext
+) -> None:
+    """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
+    settle_namespace(new, request, kind)
+    objects.carry_over(new["metadata"], old["metadata"], "generation")
+    strategy.prepare_for_update(context, new, old)
+    _keep_system_fields(new["metadata"], old["metadata"])
+    look = partial(_found_in_changed, kind, strategy, new=new, old=old, context=context)
+    if found := look():
+        found = _as_sent(found, look, new, request.empties)
+        raise invalid_of(kind.group_kind, new["metadata"].get("name", ""), found)
+    for warning in strategy.warnings_on_update(context, new, old):
+        request.warn(warning)
+    strategy.canonicalize(new)
+
+
+def _found_in_changed(
+    kind: Kind, strategy: Strategy, *, new: Object, old: Object, context: StrategyContext
+) -> list[FieldError]:
+    found = object_meta.validate(new["metadata"], is_namespaced=kind.is_namespaced, check_name=names.is_path_segment)
+    found += object_meta.validate_update(new["metadata"], old["metadata"])
+    return found + strategy.validate_update(context, new, old)
+
+
+def _as_sent(
+    found: list[FieldError], look: Callable[[], list[FieldError]], obj: Object, empties: Empties
+) -> list[FieldError]:
+    """The errors of an object as they show it with what was sent empty; what is empty makes no other errors.
+
+    Rules may rely on nothing in an object being empty: where they do, errors show nothing in its place.
+    """
+    if not empties:
+        return found
+    put_back(obj, empties)
+    try:
+        shown = look()
+    except (LookupError, TypeError):
+        return found
+    is_same = [(one.type, one.path) for one in shown] == [(one.type, one.path) for one in found]
+    return shown if is_same else found
+
+
+def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
+    new.pop("selfLink", None)
+    if not new.get("uid") and "uid" in old:
+        new["uid"] = old["uid"]
+    for name in ("creationTimestamp", "deletionTimestamp"):
+        if old.get(name):
+            new[name] = old[name]
+    if old.get("deletionGracePeriodSeconds") is not None and new.get("deletionGracePeriodSeconds") is None:
+        new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
+
+
+class Grace(Struct, frozen=True):
+    """How a deletion goes on: `is_graceful` by degrees, `is_pending` it does already; with what options."""
+
+    options: DeleteOptions
+    is_graceful: bool = False
+    is_pending: bool = False
+
+
+def before_delete(kind: Kind, strategy: Strategy, *, obj: Object, options: DeleteOptions, now: float) -> Grace:
+    """Decide on grace, and mark the object when its deletion begins or is shortened. Raises Invalid, Conflict."""
+    check_delete(options)
+    metadata = obj["metadata"]
+    _check_preconditions(kind, metadata, options.preconditions)
+    if options.grace_period_seconds is not None and options.grace_period_seconds < 0:
+        options = replace(options, grace_period_seconds=1)
+    if metadata.get("deletionGracePeriodSeconds", 0) < 0:
+        metadata["deletionGracePeriodSeconds"] = 1
+    period = strategy.check_graceful_delete(obj, options)
+    if period is None:
+        return Grace(options)
+    if metadata.get("deletionTimestamp"):
+        return _shorten(metadata, options, now=now)
+    period = min(period, _LONGEST_GRACE)
+    options = replace(options, grace_period_seconds=period)
+    metadata["deletionTimestamp"] = timestamp(now + period)
+    metadata["deletionGracePeriodSeconds"] = period
+    if metadata.get("generation", 0) > 0:
+        metadata["generation"] += 1
+    return Grace(options, is_graceful=True)
+
+
+def _check_preconditions(kind: Kind, metadata: dict[str, Any], preconditions: Preconditions | None) -> None:
+    if preconditions is None:
+        return
+    # The resource of this message is the kind: so it is upstream, and clients compare messages.
+    subject = GroupResource(kind.group, kind.kind)
+    if preconditions.uid is not None and preconditions.uid != metadata.get("uid", ""):
+        why = (
+            f"the UID in the precondition ({preconditions.uid}) does not match the UID in record "
+            f"({metadata.get('uid', '')}). The object might have been deleted and then recreated"
+        )
+        raise errors.Conflict(subject, metadata["name"], why=why)
+    if preconditions.resource_version is not None and preconditions.resource_version != metadata["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({preconditions.resource_version}) does not match "
+            f"the ResourceVersion in record ({metadata['resourceVersion']}). The object might have been modified"
+        )
+        raise errors.Conflict(subject, metadata["name"], why=why)
+
+
+def _shorten(metadata: dict[str, Any], options: DeleteOptions, *, now: float) -> Grace:
+    """A second deletion of an object that is ending: it can end sooner, never later."""
+    left = metadata.get("deletionGracePeriodSeconds", 0)
+    if left == 0:
+        return Grace(options)
+    period = options.grace_period_seconds
+    if period is None:
+        return Grace(replace(options, grace_period_seconds=left), is_pending=True)
+    if period >= left:
+        return Grace(options, is_pending=True)
+    ends = datetime.fromisoformat(metadata["deletionTimestamp"]) - timedelta(seconds=left - period)
+    if ends.timestamp() < int(now):
+        ends = datetime.fromtimestamp(int(now), UTC)
+        period = 1 if period else 0
+    metadata["deletionTimestamp"] = timestamp(ends.timestamp())
+    metadata["deletionGracePeriodSeconds"] = period
+    return Grace(replace(options, grace_period_seconds=period), is_graceful=True)

@@ -1,0 +1,70 @@
+"""The CEL expressions of webhooks and policies: every one of them passes here on its way into storage. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.machinery.cel import admission, types
+else:
+    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    types = Deferred("aio_apiserver.registry.machinery.cel.types")
+
+_MOST_CONDITIONS = 64
+
+
+Compile = Callable[[str], object]
+"""Compiles an expression. Raises Refused."""
+
+
+def validate(expression: str, path: str, compile_it: Compile, *, missing: str = "") -> list[FieldError]:
+    """The rules of an expression; `missing` is what is said when there is none."""
+    if not expression.strip():
+        return [field.required(path, missing)]
+    return mistakes(expression, path, compile_it)
+
+
+def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | None = None) -> list[FieldError]:
+    """Why an expression does not compile; `shown` is how it is shown then."""
+    try:
+        compile_it(expression)
+    except admission.Refused as exc:
+        if exc.is_internal:
+            return [field.internal(path, str(exc))]
+        return [field.invalid(path, expression if shown is None else shown, str(exc))]
+    return []
+
+
+def validate_conditions(
+    conditions: Sequence[Mapping[str, Any]], path: str, *, has_params: bool = False
+) -> list[FieldError]:
+    """Conditions under which a webhook or policy is called at all."""
+    errors, count = [], len(conditions)
+    if count > _MOST_CONDITIONS:
+        errors.append(field.too_many(path, count, _MOST_CONDITIONS))
+    if not count:
+        return []
+    within = admission.environment(admission.Given(params=has_params))
+    seen: set[str] = set()
+
+    def compile_condition(text: str) -> object:
+        return admission.compiled(within, text, (types.BOOL,))
+
+    for index, condition in enumerate(conditions):
+        name = condition.get("name") or ""
+        text = (condition.get("expression") or "").strip()
+        errors += validate(text, f"{path}[{index}].expression", compile_condition)
+        errors += _validate_name(name, f"{path}[{index}].name")
+        if name in seen:
+            errors.append(field.duplicate(f"{path}[{index}].name", name))
+        seen |= {name} - {""}
+    return errors
+
+
+def _validate_name(name: str, path: str) -> list[FieldError]:
+    if not name:
+        return [field.required(path)]
+    return field.invalid_each(path, name, names.check_qualified_name(name))

@@ -1,0 +1,78 @@
+"""Mutating admission policies: rules in CEL that change what is written."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import field, values
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.admissionregistration import expressions, policies
+from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyStrategy
+from aio_apiserver.registry.groups.admissionregistration.webhooks import REINVOCATION_POLICIES
+from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.machinery.cel import admission, admission_types, types
+else:
+    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    admission_types = Deferred("aio_apiserver.registry.machinery.cel.admission_types")
+    types = Deferred("aio_apiserver.registry.machinery.cel.types")
+
+_PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
+
+
+class MutatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=True):
+    """Conditions that do not change are not looked at again."""
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        spec = obj["spec"]
+        errors = policies.validate_head(spec)
+        errors += policies.validate_mutable(spec.get("matchConstraints"), "spec.matchConstraints")
+        errors += policies.validate_match_conditions(spec, old["spec"] if old is not None else None)
+        composition = admission.Composition(spec.get("paramKind") is not None)
+        errors += policies.validate_variables(spec.get("variables") or (), "spec.variables", composition)
+        mutations = spec.get("mutations") or ()
+        if not mutations:
+            errors.append(field.required("spec.mutations", "mutations must contain at least one item"))
+        for index, mutation in enumerate(mutations):
+            errors += _validate_mutation(mutation, f"spec.mutations[{index}]", composition)
+        return errors + values.required_one_of(spec, "spec", "reinvocationPolicy", REINVOCATION_POLICIES)
+
+
+def _validate_mutation(
+    mutation: Mapping[str, Any], path: str, composition: "admission.Composition"
+) -> list[FieldError]:
+    """The one patch that the type names, and no other."""
+    kind = mutation.get("patchType") or ""
+    if kind not in _PATCHES:
+        return values.required_one_of(mutation, path, "patchType", tuple(_PATCHES))
+    name = _PATCHES[kind]
+    other = next(one for one in _PATCHES.values() if one != name)
+    if mutation.get(name) is None:
+        errors = [field.required(f"{path}.{name}", f"must be specified when patchType is {kind}")]
+    else:
+        given = admission.Given(params=composition.has_params, patches=True)
+        text = (mutation[name].get("expression") or "").strip()
+        errors = expressions.validate(
+            text, f"{path}.{name}.expression", lambda text: composition.compile(text, given, (_result(kind),))
+        )
+    if mutation.get(other) is not None:
+        why = f"must not be specified when patchType is {kind}"
+        errors.append(field.invalid(f"{path}.{other}", f"{{{other}}}", why))
+    return errors
+
+
+def _result(kind: str) -> "types.Type":
+    """What the expression of a patch has to be."""
+    return admission_types.OBJECT if kind == "ApplyConfiguration" else types.list_of(admission_types.JSON_PATCH)
+
+
+MUTATINGADMISSIONPOLICIES = Kind(
+    group="admissionregistration.k8s.io",
+    plural="mutatingadmissionpolicies",
+    kind="MutatingAdmissionPolicy",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=MutatingAdmissionPolicyStrategy(has_generation=True, allows_unconditional_update=False),
+)

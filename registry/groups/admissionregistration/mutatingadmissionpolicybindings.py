@@ -1,0 +1,25 @@
+"""Bindings of mutating admission policies: where they apply."""
+
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.admissionregistration import policies
+from aio_apiserver.registry.groups.admissionregistration.policy_strategies import BindingStrategy
+from aio_apiserver.storage.stored_object import Object
+
+
+class MutatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
+    """What is being deleted cannot be changed."""
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        errors = super().check(obj, old)
+        return errors + policies.validate_mutable(obj["spec"].get("matchResources"), "spec.matchResources")
+
+
+MUTATINGADMISSIONPOLICYBINDINGS = Kind(
+    group="admissionregistration.k8s.io",
+    plural="mutatingadmissionpolicybindings",
+    kind="MutatingAdmissionPolicyBinding",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),
+)

@@ -1,0 +1,121 @@
+"""Parameters of policies: nobody has a policy read for him what he may not read himself."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.golang import text
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Environment, Request
+from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
+from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_KIND, _REF = "spec.paramKind", "spec.paramRef"
+
+
+def policy_hooks(environment: Environment) -> Hooks:
+    """For the Stores of policies: who names a kind of parameters may read all of them."""
+    resources, authorizer = _resources(environment), environment.authorizer
+
+    async def check(request: Request, subresource: str, new: Object, old: Object | None) -> Sequence[FieldError]:
+        kind = objects.get(new, _KIND)
+        is_same = old is not None and objects.get(old, _KIND) == kind
+        if subresource or not kind or is_same or MASTERS in request.user.groups:
+            return ()
+        found = await resources(kind)
+        asked = Attributes(request.user, "get", found.group, found.version, found.plural, namespace="*", name="*")
+        if await _may(authorizer, asked):
+            return ()
+        what = f"(kind={kind.get('kind', '')}, apiVersion={kind.get('apiVersion', '')})"
+        who = _shown(request.user)
+        why = f'user {who} must have "get" permission on all objects of the referenced paramKind {what}'
+        return [field.forbidden(_KIND, why)]
+
+    return Hooks(check=check)
+
+
+def validating_binding_hooks(environment: Environment) -> Hooks:
+    """For the Store of bindings of validating policies."""
+    return _binding_hooks(environment, VALIDATINGADMISSIONPOLICIES)
+
+
+def mutating_binding_hooks(environment: Environment) -> Hooks:
+    """For the Store of bindings of mutating policies."""
+    return _binding_hooks(environment, MUTATINGADMISSIONPOLICIES)
+
+
+def _binding_hooks(environment: Environment, policy_kind: Kind) -> Hooks:
+    """Who names parameters may read them."""
+    resources, policies = _resources(environment), environment.storage_for(resource_of(policy_kind))
+
+    async def check(request: Request, subresource: str, new: Object, old: Object | None) -> Sequence[FieldError]:
+        reference = objects.get(new, _REF)
+        is_same = old is not None and all(
+            objects.get(old, path) == objects.get(new, path) for path in (_REF, "spec.policyName")
+        )
+        if not reference or is_same or MASTERS in request.user.groups:
+            return ()
+        name, verb = reference.get("name") or "", "get" if reference.get("name") else "list"
+        policy_name = objects.get(new, "spec.policyName") or ""
+        policy = await _policy(policies, policy_kind, policy_name)
+        found = await resources(objects.get(policy or {}, _KIND) or {})
+        namespace = reference.get("namespace") or ""
+        asked = Attributes(request.user, verb, found.group, found.version, found.plural, namespace=namespace, name=name)
+        if await _may(environment.authorizer, asked):
+            return ()
+        who = f'user {_shown(request.user)} does not have "{verb}" permission'
+        why = f"{who} on the object referenced by paramRef"
+        if policy is None:
+            what = f"unable to get policy {policy_name} to determine minimum required permissions"
+            why = f"{what} and {who} for all groups, versions and resources"
+        return [field.forbidden(_REF, why)]
+
+    return Hooks(check=check)
+
+
+class _Parameters(NamedTuple):
+    """The resource that a kind of parameters is; stars are all of them."""
+
+    group: str = "*"
+    version: str = "*"
+    plural: str = "*"
+
+
+def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parameters]]:
+    """What is behind a kind: all that its group and version have when nobody serves it."""
+
+    async def find(kind: Object) -> _Parameters:
+        api_version = kind.get("apiVersion") or ""
+        if not api_version or api_version.count("/") > 1:
+            return _Parameters()
+        group, _, version = api_version.rpartition("/")
+        found = await environment.kinds.resources(api_version, kind.get("kind") or "")
+        return _Parameters(group, version, found[0].plural if found else "*")
+
+    return find
+
+
+async def _policy(policies: Storage, kind: Kind, name: str) -> Object | None:
+    try:
+        return (await interpreted(policies.get(name), Operation(kind.resource, "get", name))).decode()
+    except errors.NotFound:
+        return None
+
+
+async def _may(authorizer: Authorizer, asked: Attributes) -> bool:
+    return (await authorizer.authorize(asked)).is_allowed
+
+
+def _shown(user: UserInfo) -> str:
+    """A user as Go prints its struct."""
+    parts = (user.name, user.uid, text.value_text(list(user.groups)), text.value_text(dict(user.extra)))
+    return f"&{{{' '.join(parts)}}}"

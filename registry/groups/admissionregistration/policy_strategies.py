@@ -1,0 +1,46 @@
+"""How policies and bindings differ from other kinds on their way into storage."""
+
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.admissionregistration import policies
+from aio_apiserver.registry.groups.admissionregistration.names import warn_of_reserved_name
+from aio_apiserver.storage.stored_object import Object
+
+
+class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):
+    """What both have in common. A subclass says what is wrong with a spec, and with one that was another before."""
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        """The errors of the spec."""
+        return []
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return self.check(obj, None) or list(context.found)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate_metadata_again(new) + self.check(new, old) or list(context.found)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return warn_of_reserved_name(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return warn_of_reserved_name(new)
+
+
+class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
+    """A policy that fails refuses, unless it says otherwise."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("failurePolicy", "Fail")
+        policies.default_match(spec.get("matchConstraints"))
+
+
+class BindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
+    """A binding limits what its policy is asked about."""
+
+    def default(self, obj: Object) -> None:
+        policies.default_match(obj.setdefault("spec", {}).get("matchResources"))
+
+    def check(self, obj: Object, old: Object | None) -> list[FieldError]:
+        return policies.validate_binding(obj["spec"])

@@ -1,0 +1,170 @@
+"""The end of a definition: its objects are deleted first, then it goes itself.
+
+One task for each definition that ends. Must hold: a definition goes only when no object of it is left; what fails is
+tried again; finalizers of others keep the definition, with its objects gone.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.conditions import Condition
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.interface import Chain
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import Request, timestamp
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP, Definition
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
+from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_PAUSE_SECONDS = 0.5
+"""Between two looks at objects that are still there."""
+_RETRY_SECONDS = 5.0
+
+_IN_PROGRESS = crd_conditions.condition(
+    crd_conditions.TERMINATING,
+    status="True",
+    reason="InstanceDeletionInProgress",
+    message="CustomResource deletion is in progress",
+)
+_COMPLETED = crd_conditions.condition(
+    crd_conditions.TERMINATING,
+    status="False",
+    reason="InstanceDeletionCompleted",
+    message="removed all instances",
+)
+_NOT_ITS_OWN = crd_conditions.condition(
+    crd_conditions.TERMINATING,
+    status="False",
+    reason="OverlappingBuiltInResource",
+    message="instances overlap with built-in resources in storage",
+)
+_OVERLAPPING = frozenset({("apiregistration.k8s.io", "apiservices"), (DEFINITIONS.group, DEFINITIONS.plural)})
+"""What is kept where custom resources of these names would be: it is not theirs to delete."""
+_NEVER_ESTABLISHED = crd_conditions.condition(
+    crd_conditions.TERMINATING,
+    status="False",
+    reason="NeverEstablished",
+    message="resource was never established",
+)
+
+
+class _Gone(Exception):
+    """The definition is not there any more, or is another one."""
+
+
+class Cleanup:
+    """Cleans up after definitions."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._running: set[str] = set()
+        self._tasks = Tasks()
+
+    def begin(self, definition: Definition, objects: Store | None) -> None:
+        """Clean up, unless that is under way; `objects` is None for a definition that was never served."""
+        if definition.uid not in self._running:
+            self._running.add(definition.uid)
+            self._tasks.spawn(self._run(definition, objects), name=f"clean up {definition.name}")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def _run(self, definition: Definition, objects: Store | None) -> None:
+        try:
+            while True:
+                try:
+                    await self._clean_up(definition, objects)
+                    return
+                except KeyNotFound:
+                    return
+                except (errors.StatusError, StorageError) as exc:
+                    logger.warning("cannot clean up after the definition %s: %s", definition.name, exc)
+                    await self._clock.patience.sleep(_RETRY_SECONDS)
+        except _Gone:
+            pass
+        finally:
+            self._running.discard(definition.uid)
+
+    async def _clean_up(self, definition: Definition, objects: Store | None) -> None:
+        await self._say(definition, _IN_PROGRESS)
+        if (definition.group, definition.accepted.get("plural")) in _OVERLAPPING:
+            await self._finish(definition, _NOT_ITS_OWN)
+            return
+        if objects is None or not definition.is_established:
+            await self._finish(definition, _NEVER_ESTABLISHED)
+            return
+        await self._delete_all(replace(objects, admission=Chain()))
+        await self._finish(definition, _COMPLETED)
+
+    async def _delete_all(self, objects: Store) -> None:
+        request = Request(user=UserInfo(name="system:apiserver"), version=objects.kind.hub_version, warn=_ignore)
+        for namespace in await _namespaces(objects, request):
+            await objects.delete_collection(replace(request, namespace=namespace), DeleteOptions(), ListOptions())
+        while (await objects.list(request, ListOptions(limit=1))).items:
+            await self._clock.patience.sleep(_PAUSE_SECONDS)
+
+    async def _say(self, definition: Definition, condition: Condition) -> None:
+        await self._store.storage.guaranteed_update(
+            definition.name, lambda current: self._with(definition, current, condition)
+        )
+
+    async def _finish(self, definition: Definition, condition: Condition) -> None:
+        """Take the finalizer off; the last one takes the definition with it."""
+        current = await self._store.storage.get(definition.name)
+        if _others(_same(definition, current)):
+            await self._store.storage.guaranteed_update(
+                definition.name, lambda current: self._with(definition, current, condition, is_done=True)
+            )
+            return
+
+        async def is_free(current: StoredObject) -> None:
+            if _others(_same(definition, current)):
+                raise errors.Conflict(self._store.kind.resource, definition.name, why="it got another finalizer")
+
+        await self._store.storage.delete(
+            definition.name, preconditions=Preconditions(uid=definition.uid), validate=is_free
+        )
+
+    async def _with(
+        self, definition: Definition, current: StoredObject | None, condition: Condition, *, is_done: bool = False
+    ) -> Update:
+        crd, before = _same(definition, current), _same(definition, current)
+        crd_conditions.put(crd, condition, now=timestamp(self._clock.now()))
+        if is_done:
+            crd["metadata"]["finalizers"] = _others(crd)
+        self._store.note_own_change(before, crd, "status")
+        return Update(self._store.canonical(crd))
+
+
+def _same(definition: Definition, current: StoredObject | None) -> Object:
+    """The definition's present state. Raises _Gone."""
+    crd = current.decode() if current is not None else None
+    if crd is None or crd["metadata"].get("uid") != definition.uid:
+        raise _Gone
+    return crd
+
+
+def _others(crd: Object) -> Sequence[str]:
+    return [name for name in crd["metadata"].get("finalizers") or () if name != CLEANUP]
+
+
+async def _namespaces(objects: Store, request: Request) -> Sequence[str]:
+    """Where there are objects; an empty name stands for those without a namespace."""
+    found = await objects.list(request, ListOptions())
+    return list(dict.fromkeys(item.key.rpartition("/")[0] for item in found.items))
+
+
+def _ignore(_warning: str) -> None:
+    """Nobody hears warnings here."""

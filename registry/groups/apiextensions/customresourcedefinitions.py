@@ -1,0 +1,115 @@
+"""CustomResourceDefinitions: what clients define."""
+
+from typing import TYPE_CHECKING, Any
+
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.apiextensions import definition_rules
+else:
+    definition_rules = Deferred("aio_apiserver.registry.groups.apiextensions.definition_rules")
+
+GROUP = "apiextensions.k8s.io"
+
+_WEBHOOK_PORT = 443
+
+
+class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
+    """The rules of definitions. Their status is made by the server, but for the versions that are stored."""
+
+    has_status: bool = True
+    has_generation: bool = True
+    takes_long: bool = True
+    allows_unconditional_update: bool = False
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        names = spec.setdefault("names", {})
+        _default_stored_versions(obj)
+        if not names.get("singular"):
+            _put(names, "singular", names.get("kind", "").lower())
+        if not names.get("listKind") and names.get("kind"):
+            names["listKind"] = f"{names['kind']}List"
+        conversion = spec.get("conversion")
+        if conversion is None:
+            spec["conversion"] = {"strategy": "None"}
+            return
+        service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
+        if service is not None and service.get("port") is None:
+            service["port"] = _WEBHOOK_PORT
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        obj["status"] = {}
+        _note_stored_version(obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        _note_stored_version(new)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + definition_rules.validate(obj, context.empties)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        found = super().validate_update(context, new, old)
+        return found + definition_rules.validate_update(new, old, context.empties)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return definition_rules.format_warnings(obj, None)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return definition_rules.format_warnings(new, old)
+
+
+class DefinitionStatusStrategy(Strategy, frozen=True, kw_only=True):
+    """The rules of /status: nothing of the spec changes."""
+
+    allows_unconditional_update: bool = False
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        new["spec"] = old["spec"]
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        found = object_meta.validate_update(new["metadata"], old["metadata"])
+        return found + definition_rules.validate_status(new)
+
+
+def _note_stored_version(crd: Object) -> None:
+    """From now on objects may be stored in the storage version."""
+    for version in crd["spec"].get("versions") or ():
+        if version.get("storage"):
+            stored: list[Any] = list(crd["status"].get("storedVersions") or ())
+            name = version.get("name", "")
+            if name not in stored:
+                crd["status"]["storedVersions"] = [*stored, name]
+            return
+
+
+def _default_stored_versions(crd: Object) -> None:
+    """Who says nothing of stored versions means the one that is stored now."""
+    if not (crd.get("status") or {}).get("storedVersions"):
+        stored = [version.get("name", "") for version in crd["spec"].get("versions") or () if version.get("storage")]
+        if stored:
+            crd["status"] = {**(crd.get("status") or {}), "storedVersions": stored[:1]}
+
+
+def _put(obj: Object, name: str, value: str) -> None:
+    if value:
+        obj[name] = value
+
+
+DEFINITIONS = Kind(
+    group=GROUP,
+    plural="customresourcedefinitions",
+    kind="CustomResourceDefinition",
+    is_namespaced=False,
+    short_names=("crd", "crds"),
+    categories=("api-extensions",),
+    strategy=DefinitionStrategy(allows_any_finalizer=True),
+    status_strategy=DefinitionStatusStrategy(),
+)

@@ -1,0 +1,104 @@
+"""Defaults in the schema of a custom resource: each must be right by the very schema that it stands in.
+
+Pure. A default within metadata is looked at in the resource that it would stand in. Must hold: defaults of other
+members are not followed into, because the server completes each default by itself.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import aggregate
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.groups.apiextensions import rules
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural import embedded, pruning
+from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
+from aio_apiserver.registry.machinery.schema.structural.pruning import META_FIELDS
+from aio_apiserver.registry.machinery.schema.validation import values
+
+Wrap = Callable[[Any], Any]
+"""Puts a value into the resource around it."""
+
+_TYPE = {"apiVersion": "validation/v1", "kind": "Validation"}
+_EMBEDDED = "x-kubernetes-embedded-resource"
+
+
+class DefaultRules(Struct, frozen=True):
+    """`demands_pruned`: a default may say nothing that its schema does not know."""
+
+    metadata: MetadataType
+    demands_pruned: bool = True
+
+    def validate(self, schema: Schema, path: str) -> list[FieldError]:
+        """What is wrong with the defaults in a structural schema."""
+        root = {**schema, _EMBEDDED: True}
+        return self._walk(root, root, path, _typed, is_in_metadata=False)
+
+    def _walk(
+        self, schema: Schema, resource: Schema, path: str, wrap: Wrap, *, is_in_metadata: bool
+    ) -> list[FieldError]:
+        if schema.get(_EMBEDDED):
+            resource, wrap, is_in_metadata = schema, _typed, False
+        found = []
+        if schema.get("default") is not None:
+            check = self._in_metadata if is_in_metadata else self._by_itself
+            found += check(schema, resource, f"{path}.default", wrap)
+        if isinstance(schema.get("items"), dict):
+            found += self._walk(
+                schema["items"], resource, f"{path}.items", _within(wrap, None), is_in_metadata=is_in_metadata
+            )
+        for name, member in (schema.get("properties") or {}).items():
+            if is_plain(member):
+                continue
+            is_meta = is_in_metadata or bool(schema.get(_EMBEDDED) and name in META_FIELDS)
+            below = f"{path}.properties[{name}]"
+            found += self._walk(member, resource, below, _within(wrap, name), is_in_metadata=is_meta)
+        return found
+
+    def _in_metadata(self, schema: Schema, resource: Schema, path: str, wrap: Wrap) -> list[FieldError]:
+        default = schema["default"]
+        whole = objects.clone(wrap(default))
+        try:
+            embedded.Coercion(self.metadata).coerce(whole, resource)
+        except embedded.Malformed as exc:
+            return [field.invalid(path, default, f"must result in valid metadata: {exc}")]
+        wrong = embedded.validate_embedded(whole, resource, self.metadata)
+        if wrong:
+            return [field.invalid(path, default, f"must result in valid metadata: {aggregate(map(str, wrong))}")]
+        return self._values(schema, path)
+
+    def _by_itself(self, schema: Schema, _resource: Schema, path: str, _wrap: Wrap) -> list[FieldError]:
+        found = []
+        default = objects.clone(schema["default"])
+        if self.demands_pruned:
+            pruned = objects.clone(default)
+            pruning.prune_value(pruned, schema, is_resource=bool(schema.get(_EMBEDDED)))
+            if pruned != default:
+                found.append(field.invalid(path, schema["default"], "must not have unknown fields"))
+        try:
+            embedded.Coercion(self.metadata).coerce(default, schema, path)
+        except embedded.Malformed as exc:
+            return [*found, exc.error]
+        wrong = embedded.validate_embedded(default, schema, self.metadata, path=path)
+        return found + (wrong or self._values(schema, path))
+
+    def _values(self, schema: Schema, path: str) -> list[FieldError]:
+        default = schema["default"]
+        wrong = values.validate_default(default, schema, path=path)
+        if wrong:
+            return wrong
+        return rules.evaluate(schema, default, default, path=path) or rules.evaluate(schema, default, None, path=path)
+
+
+def _typed(value: Any) -> Any:
+    return {**_TYPE, **value} if isinstance(value, dict) else value
+
+
+def _within(wrap: Wrap, name: str | None) -> Wrap:
+    """Puts a value into an object or, without a name, into a list."""
+    return lambda value: wrap([value] if name is None else {name: value})

@@ -1,0 +1,70 @@
+"""The Store of definitions, which are deleted in another way than other objects.
+
+Must hold: the first request to delete a definition does no more than mark it and hold it with the finalizer of the
+cleanup, whatever grace it asks for; later ones go the way of all objects.
+"""
+
+from msgspec.structs import asdict, replace
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.rest import Deleted, Request, timestamp
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
+from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP
+from aio_apiserver.storage.interface import Preconditions, Update
+from aio_apiserver.storage.stored_object import StoredObject
+
+_PENDING = crd_conditions.condition(
+    crd_conditions.TERMINATING,
+    status="True",
+    reason="InstanceDeletionPending",
+    message="CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
+
+
+class DefinitionStore(Store, frozen=True, kw_only=True):
+    """A Store that marks before it deletes."""
+
+    @classmethod
+    def of(cls, store: Store) -> "DefinitionStore":
+        return cls(**asdict(store))
+
+    async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
+        present = await self.get(request, name)
+        metadata = present.decode()["metadata"]
+        options = replace(options, preconditions=self._preconditions(name, metadata, options.preconditions))
+        if metadata.get("deletionTimestamp"):
+            return await super().delete(request, name, options)
+
+        async def mark(current: StoredObject | None) -> Update:
+            assert current is not None
+            crd = current.decode()
+            attributes = self.attributes(Operation.DELETE, request, options, name=name, old=current.decode())
+            await self.admission.mutate(attributes)
+            await self.admission.validate(attributes)
+            now = timestamp(self.clock.now())
+            held = crd["metadata"]
+            held.setdefault("deletionTimestamp", now)
+            if CLEANUP not in (held.get("finalizers") or ()):
+                held["finalizers"] = [*(held.get("finalizers") or ()), CLEANUP]
+            crd_conditions.put(crd, _PENDING, now=now)
+            return Update(self.canonical(crd))
+
+        marking = self.storage.guaranteed_update(
+            name, mark, preconditions=options.preconditions, dry_run=options.is_dry_run
+        )
+        return Deleted(await self.interpreted(marking, "update", name), is_gone=False)
+
+    def _preconditions(self, name: str, metadata: dict[str, str], given: Preconditions | None) -> Preconditions:
+        """What must be true of the definition that is deleted: at least that it is the one which was found."""
+        given = given or Preconditions()
+        for what, wanted, found in (
+            ("UID", given.uid, metadata["uid"]),
+            ("ResourceVersion", given.resource_version, metadata["resourceVersion"]),
+        ):
+            if wanted is not None and wanted != found:
+                why = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+                raise errors.Conflict(self.kind.resource, name, why=why)
+        return replace(given, uid=metadata["uid"])

@@ -1,0 +1,135 @@
+"""The rules for the objects of one version of a custom resource, as its schema and subresources state them.
+
+Rules in CEL come last, and only when nothing is wrong that they may rely on. Must hold: an update may leave what it
+does not change as wrong as it was.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.base.validation.object_meta import STANDARD_FINALIZERS
+from aio_apiserver.registry.groups.apiextensions import scale_rules
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.schema.structural import embedded, lists
+from aio_apiserver.registry.machinery.schema.validation import values
+from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
+from aio_apiserver.storage.aside import TakesLong
+from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.apiextensions import rules
+else:
+    rules = Deferred("aio_apiserver.registry.groups.apiextensions.rules")
+
+_BLOCKING = frozenset(
+    {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}
+)
+_NOT_CHECKED = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
+
+
+Warn = Callable[[str], None]
+
+
+def _ignore(_warning: str) -> None:
+    """A new object has broken nothing before."""
+
+
+class ObjectRules(Struct, frozen=True, kw_only=True):
+    """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it.
+
+    Where others wait meanwhile (unless it `may_take_long`) a validation gives up when it is not done soon: TakesLong.
+    """
+
+    type: CustomType
+    type_meta: Mapping[str, str]
+    scale: Mapping[str, Any] | None = None
+
+    def validate(self, obj: Object, *, may_take_long: bool) -> list[FieldError]:
+        """What is wrong with a new object."""
+        self._check_patience(may_take_long)
+        found = values.validate(self._typed(obj), self.type.schema or {}, plans=self.type.plans)
+        found += scale_rules.validate_spec(obj, self.scale) + scale_rules.validate_status(obj, self.scale)
+        found += embedded.validate_embedded(obj, self.type.schema, self.type.metadata)
+        found += self._lists(obj)
+        return found + self._rules(found, obj, None, _ignore, may_take_long=may_take_long)
+
+    def validate_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
+        """What is wrong with a changed object; `warn` hears of rules that it has broken before."""
+        self._check_patience(may_take_long)
+        schema = self.type.schema or {}
+        typed = self._typed(new)
+        same = Correlated(typed, self._typed(old), schema)
+        found = values.validate(typed, schema, old=same, plans=self.type.plans)
+        found += scale_rules.validate_spec(new, self.scale) + scale_rules.validate_status(new, self.scale)
+        found += embedded.validate_embedded(new, self.type.schema, self.type.metadata)
+        found += self._changed_lists(new, old)
+        return found + self._rules(found, new, old, warn, may_take_long=may_take_long)
+
+    def validate_status_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
+        """What is wrong with a changed status."""
+        self._check_patience(may_take_long)
+        found: list[FieldError] = []
+        schema = ((self.type.schema or {}).get("properties") or {}).get("status")
+        if schema is not None and "status" in new:
+            was = Correlated(new["status"], old.get("status"), schema)
+            found += values.validate(new["status"], schema, path="status", old=was, plans=self.type.plans)
+        found += scale_rules.validate_status(new, self.scale)
+        found += self._changed_lists(new, old)
+        return found + self._rules(found, new, old, warn, may_take_long=may_take_long)
+
+    def _typed(self, obj: Object) -> Object:
+        return {**self.type_meta, **obj}
+
+    def _lists(self, obj: Object) -> list[FieldError]:
+        return lists.validate_lists(obj, self.type.schema) if self.type.has_unique_lists else []
+
+    def _changed_lists(self, new: Object, old: Object) -> list[FieldError]:
+        """The lists of an object may be as wrong as they have been before."""
+        found = self._lists(new)
+        return [] if found and self._lists(old) else found
+
+    def _check_patience(self, may_take_long: bool) -> None:
+        if self.type.is_heavy and not may_take_long:
+            raise TakesLong
+
+    def _rules(
+        self, found: list[FieldError], new: Object, old: Object | None, warn: Warn, *, may_take_long: bool
+    ) -> list[FieldError]:
+        """What the rules in CEL say, unless something is wrong that they may rely on."""
+        if not self.type.has_rules:
+            return []
+        if any(error.type in _BLOCKING for error in found):
+            return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
+        was = self._typed(old) if old is not None else None
+        outcome = rules.outcome(self.type.schema or {}, self._typed(new), was, may_take_long=may_take_long)
+        for warning in outcome.warnings:
+            warn(warning)
+        return outcome.errors
+
+
+def finalizer_warnings(new: Object, old: Object | None) -> list[str]:
+    """What to say of the names of new finalizers."""
+    before = set(old["metadata"].get("finalizers") or ()) if old else set()
+    added = sorted(set(new["metadata"].get("finalizers") or ()) - before)
+    return [warning for name in added for warning in _finalizer_warnings(name)]
+
+
+def _finalizer_warnings(name: str) -> list[str]:
+    head = f"metadata.finalizers: {quote(name)}: "
+    warnings = [head + wrong for wrong in names.check_qualified_name(name)]
+    if "/" not in name and name not in STANDARD_FINALIZERS:
+        kind = "including a path (/) " if "." in name else ""
+        warnings.append(
+            f"{head}prefer a domain-qualified finalizer name {kind}"
+            "to avoid accidental conflicts with other finalizer writers"
+        )
+    return warnings

@@ -1,0 +1,207 @@
+"""Offers: what a definition makes the server serve, by version and path.
+
+Each version has a Store of its own, whose hub objects are in that version: rules and defaults see objects as the
+client sees them. All stand on one storage, which keeps the storage version. Must hold: an offer is made without
+reading a schema; offers of one state of a definition share their storage.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
+from aio_apiserver.registry.generic.field_managers import custom_field_managers, replicas_path
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.status import SubresourceREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook
+from aio_apiserver.registry.groups.apiextensions import columns, forms, selectable_fields, versioned_storage
+from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
+from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
+from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
+from aio_apiserver.registry.groups.apiextensions.scale import CustomScaleREST
+from aio_apiserver.registry.groups.apiextensions.strategy import CustomStatusStrategy, CustomStrategy
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.patch.apply.elements import Path
+from aio_apiserver.registry.machinery.patch.apply.manager import Ask
+from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
+from aio_apiserver.storage.errors import Untranslatable
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_TERMINATING = "create not allowed while custom resource definition is terminating"
+
+
+class Offer(Struct, frozen=True):
+    """`versions` are the served ones, the preferred first. What is not established is served, but not told of."""
+
+    definition: Definition
+    versions: Mapping[str, Mapping[str, RESTStorage]]
+    stores: Mapping[str, Store]
+    """By version, the storage version included."""
+
+    @property
+    def is_told(self) -> bool:
+        return self.definition.is_established
+
+
+class _NothingNew(Struct, frozen=True):
+    """The admission of a resource whose definition is being deleted."""
+
+    chain: Admission
+
+    async def mutate(self, attributes: Attributes) -> None:
+        _refuse_creation(attributes)
+        await self.chain.mutate(attributes)
+
+    async def validate(self, attributes: Attributes) -> None:
+        _refuse_creation(attributes)
+        await self.chain.validate(attributes)
+
+
+def _refuse_creation(attributes: Attributes) -> None:
+    if attributes.operation is Operation.CREATE:
+        raise errors.Forbidden(attributes.resource, attributes.name, why=_TERMINATING)
+
+
+def offer_of(
+    definition: Definition,
+    types: Mapping[str, CustomType],
+    storages: Mapping[str, Storage],
+    environment: Environment,
+    call: CallWebhook,
+) -> Offer:
+    """What is served of a definition; types and storages are by version. `call` asks the webhook that converts."""
+    admission = environment.admission
+    if definition.is_terminating:
+        admission = _NothingNew(admission)
+    stores = {
+        version.name: Store(
+            kind=(kind := _kind(definition, version, types[version.name])),
+            storage=DryRunnableStorage(storages[version.name]),
+            strategy=kind.strategy,
+            canonical=partial(_canonical, types[version.name]),
+            settled=types[version.name].canonical,
+            forms=forms.forms_of(definition, types, version.name, call),
+            admission=admission,
+            authorizer=environment.authorizer,
+            clock=environment.clock,
+            managers=custom_field_managers(
+                kind,
+                types,
+                environment.types,
+                environment.clock,
+                replicas=_replicas(definition),
+                ask=_asking(definition, types, version.name, call),
+            ),
+        )
+        for version in definition.versions
+        if version.name in storages
+    }
+    served = {version.name: _paths(stores[version.name]) for version in definition.served_versions}
+    return Offer(definition, served, stores)
+
+
+def _asking(definition: Definition, types: Types, version: str, call: CallWebhook) -> Ask | None:
+    """Who is asked to convert between versions, if it is a webhook."""
+    if not versioned_storage.is_by_webhook(definition):
+        return None
+    translation = WebhookTranslation(definition, types, version, call)
+
+    async def ask(value: Object, api_version: str) -> Object:
+        obj = {name: part for name, part in value.items() if name not in ("apiVersion", "kind")}
+        source, wanted = (one.rpartition("/")[2] for one in (value["apiVersion"], api_version))
+        try:
+            answer = await translation.answered(obj, source, wanted)
+        except Untranslatable as exc:
+            raise ShapeError(str(exc)) from exc
+        return {"apiVersion": api_version, "kind": value["kind"], **answer}
+
+    return ask
+
+
+def _canonical(of_type: CustomType, obj: Object) -> Object:
+    """The canonical form of an object that is written: webhooks and policies may have added what its type lacks."""
+    return of_type.coerce(of_type.canonical(obj))
+
+
+def _paths(store: Store) -> Mapping[str, RESTStorage]:
+    kind = store.kind
+    paths: dict[str, RESTStorage] = {kind.plural: store}
+    if kind.status_strategy is not None:
+        paths[f"{kind.plural}/status"] = SubresourceREST(store, "status", kind.status_strategy)
+    if kind.scale is not None:
+        paths[f"{kind.plural}/scale"] = CustomScaleREST(store, f".{kind.scale.spec_replicas}")
+    return paths
+
+
+def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind:
+    accepted = definition.accepted
+    type_meta = {"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]}
+    rules = ObjectRules(
+        type=of_type,
+        type_meta=type_meta,
+        scale=version.scale,
+    )
+    kind = Kind(
+        group=definition.group,
+        plural=accepted["plural"],
+        kind=accepted["kind"],
+        singular_name=accepted["singular"],
+        list_kind_name=accepted["listKind"],
+        short_names=tuple(accepted.get("shortNames") or ()),
+        categories=tuple(accepted.get("categories") or ()),
+        versions=(version.name,),
+        is_namespaced=definition.is_namespaced,
+        is_ending=definition.is_terminating,
+        custom_type=of_type,
+        columns=columns.of(version, type_meta),
+        fields=selectable_fields.of(version),
+        unknown_field_message="field label not supported: {name}",
+        strategy=CustomStrategy(rules=rules, has_status=version.has_status),
+        status_strategy=CustomStatusStrategy(rules=rules) if version.has_status else None,
+        scale=_scale(version),
+        deprecation=_deprecation(definition, version),
+    )
+    return replace(kind, stored_as=replace(kind, versions=(definition.storage_version,)))
+
+
+def _scale(version: Version) -> Scale | None:
+    scale = version.scale
+    if scale is None:
+        return None
+    return Scale(
+        spec_replicas=scale["specReplicasPath"].removeprefix("."),
+        status_replicas=scale["statusReplicasPath"].removeprefix("."),
+        selector=scale.get("labelSelectorPath", "").removeprefix("."),
+    )
+
+
+def _replicas(definition: Definition) -> Mapping[str, Path | None]:
+    """Where the versions have the replicas of their scales, by apiVersion."""
+    scales = {version.name: _scale(version) for version in definition.versions}
+    return {
+        f"{definition.group}/{name}": replicas_path(scale.spec_replicas) if scale is not None else None
+        for name, scale in scales.items()
+    }
+
+
+def _deprecation(definition: Definition, version: Version) -> str:
+    """The warning of a version that is going out of use."""
+    if not version.facts.get("deprecated"):
+        return ""
+    warning: str | None = version.facts.get("deprecationWarning")
+    if warning is not None:
+        return warning
+    group, kind = definition.group, definition.accepted["kind"]
+    text = f"{group}/{version.name} {kind} is deprecated"
+    names = [one.name for one in definition.served_versions]
+    better = [
+        one.name for one in definition.served_versions[: names.index(version.name)] if not one.facts.get("deprecated")
+    ]
+    return f"{text}; use {group}/{better[0]} {kind}" if better else text

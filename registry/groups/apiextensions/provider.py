@@ -1,0 +1,18 @@
+"""The apiextensions.k8s.io group: its kinds."""
+
+from collections.abc import Mapping
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS, GROUP
+from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
+
+KINDS = (DEFINITIONS,)
+
+
+def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    return {"v1": {DEFINITIONS.plural: DefinitionStore.of(stores[DEFINITIONS.plural])}}
+
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_extras)

@@ -1,0 +1,106 @@
+"""The storages and types of custom resources, kept from one state of a definition to the next.
+
+Must hold: a change of what storage depends on makes a new storage, and ends the watches on the old one after those
+who use it have had time to finish; what was opened is closed.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from aio_apiserver.registry.generic.rest import Environment
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook
+from aio_apiserver.registry.groups.apiextensions import offers, versioned_storage
+from aio_apiserver.registry.groups.apiextensions.definition import Definition, SchemaSource
+from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import Resource, Storage
+from aio_apiserver.storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_GRACE_SECONDS = 1.0
+"""How long requests may go on with a storage after it was replaced."""
+
+Retire = Callable[[Resource], Storage | None]
+"""Lets go of the storage of a resource, so that the next use makes another: StorageFactory.retire."""
+
+
+class _Held(Struct, frozen=True):
+    """What belongs to one state of a definition."""
+
+    uid: str
+    digest: bytes
+    source: SchemaSource
+    resources: Mapping[str, Resource]
+    types: Mapping[str, CustomType]
+
+    def fits(self, definition: Definition) -> bool:
+        return self.uid == definition.uid and self.digest == definition.digest
+
+
+class Resources:
+    """Makes the offers of definitions."""
+
+    def __init__(self, environment: Environment, retire: Retire, call_webhook: CallWebhook) -> None:
+        self._environment = environment
+        self._retire = retire
+        self._call_webhook = call_webhook
+        self._held: dict[str, _Held] = {}
+        self._retired: list[Storage] = []
+        self._tasks = Tasks()
+
+    def offer(self, definition: Definition) -> Offer:
+        """What is served of a definition now."""
+        held = self._held.get(definition.name)
+        if held is None or not held.fits(definition):
+            self.forget(definition.name)
+            held = self._held[definition.name] = self._hold(definition)
+        held.source.definition = definition
+        storages = {name: self._environment.storage_for(one) for name, one in held.resources.items()}
+        return offers.offer_of(definition, held.types, storages, self._environment, self._call_webhook)
+
+    def forget(self, name: str) -> None:
+        """Let go of what belongs to a definition."""
+        held = self._held.pop(name, None)
+        for resource in held.resources.values() if held is not None else ():
+            storage = self._retire(resource)
+            if storage is not None:
+                self._retired.append(storage)
+                self._tasks.spawn(self._close_later(storage), name=f"close the storage of {name}")
+
+    async def close(self) -> None:
+        """Close what was replaced; what is in use belongs to the factory."""
+        await self._tasks.close()
+        for storage in self._retired:
+            await storage.close()
+
+    def _hold(self, definition: Definition) -> _Held:
+        source = SchemaSource(definition)
+        types = {
+            version.name: CustomType(
+                source.reader_of(version.name),
+                self._environment.types,
+                prunes=not definition.preserves_unknown_fields,
+            )
+            for version in definition.versions
+        }
+        resources = versioned_storage.resources_of(definition, types, self._call_webhook)
+        for resource in resources.values():
+            if resource.translation is not None:
+                self._tasks.spawn(self._fill(resource), name=f"fill the cache of {definition.name}")
+        return _Held(definition.uid, definition.digest, source, resources, types)
+
+    async def _fill(self, resource: Resource) -> None:
+        """Have the objects of a version converted before somebody waits for them."""
+        try:
+            await self._environment.storage_for(resource).wait_until_ready()
+        except StorageError as exc:
+            logger.warning("the objects of %s are not converted yet: %s", resource.resource, exc)
+
+    async def _close_later(self, storage: Storage) -> None:
+        await self._environment.clock.patience.sleep(_GRACE_SECONDS)
+        await storage.close()
+        self._retired.remove(storage)

@@ -1,0 +1,23 @@
+"""The fields of a custom resource that can be selected, as their version names them. Pure."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import text
+from aio_apiserver.registry.groups.apiextensions.definition import Version
+from aio_apiserver.storage.stored_object import Object
+
+
+def of(version: Version) -> Mapping[str, Callable[[Object], str]]:
+    """How to read each field, by its path without the first dot."""
+    paths = [one["jsonPath"].removeprefix(".") for one in version.facts.get("selectableFields") or ()]
+    return {path: _reader(path) for path in paths}
+
+
+def _reader(path: str) -> Callable[[Object], str]:
+    return lambda obj: _text(objects.get(obj, path))
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else text.value_text(value)

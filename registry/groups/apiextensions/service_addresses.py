@@ -1,0 +1,38 @@
+"""Where the services are that serve webhooks."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
+
+
+def address_finder(storage_for: StorageFor) -> Callable[[str, str, int], Awaitable[str]]:
+    """Finds the cluster IP (or outside name) of a service by namespace, name and port, or says why it cannot."""
+
+    async def find(namespace: str, name: str, port: int) -> str:
+        services = storage_for(resource_of(SERVICES))
+        try:
+            service = (await services.get(f"{namespace}/{name}", resource_version=0)).decode()
+        except KeyNotFound as exc:
+            raise WebhookFailed(f"service {quote(name)} not found") from exc
+        except StorageError as exc:
+            raise WebhookFailed(str(exc)) from exc
+        return _address(name, service.get("spec") or {}, port)
+
+    return find
+
+
+def _address(name: str, spec: Mapping[str, Any], port: int) -> str:
+    kind, address = spec.get("type"), spec.get("clusterIP") or ""
+    if kind == "ExternalName":
+        return str(spec.get("externalName") or "")
+    if address in {"", "None"}:
+        raise WebhookFailed('cannot route to service with ClusterIP "None"')
+    if all(one.get("port") != port for one in spec.get("ports") or ()):
+        raise WebhookFailed(f"no service port {port} found for service {quote(name)}")
+    return str(address)

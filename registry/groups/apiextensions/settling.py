@@ -1,0 +1,81 @@
+"""What the server decides on a definition by itself: its names, its approval, and that it is established.
+
+Pure. A decision changes the definition in place and says whether it did.
+"""
+
+from collections.abc import Callable
+
+from aio_apiserver.registry.groups.apiextensions import approval as approvals
+from aio_apiserver.registry.groups.apiextensions import crd_conditions, webhook_clients
+from aio_apiserver.registry.groups.apiextensions import naming as names
+from aio_apiserver.registry.groups.apiextensions import structure as structural_schemas
+from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.storage.stored_object import Object
+
+Decide = Callable[[Object, str], bool]
+"""Decides on a definition at a time, given as metadata has it."""
+
+_ESTABLISHED = crd_conditions.condition(
+    crd_conditions.ESTABLISHED,
+    status="True",
+    reason="InitialNamesAccepted",
+    message="the initial names have been accepted",
+)
+_BAD_AUTHORITIES = crd_conditions.condition(
+    crd_conditions.ESTABLISHED,
+    status="False",
+    reason="InvalidCABundle",
+    message="The conversion webhook CABundle is invalid",
+)
+
+
+def naming(taken: Taken) -> Decide:
+    """Gives a definition its names, of those that others have not taken."""
+
+    def decide(crd: Object, now: str) -> bool:
+        if names.is_settled(crd):
+            return False
+        found = names.decide(crd, taken)
+        is_known = crd_conditions.is_same(found.names_accepted, crd_conditions.find(crd, crd_conditions.NAMES_ACCEPTED))
+        if is_known and found.accepted == names.names_of(crd):
+            return False
+        crd["status"]["acceptedNames"] = found.accepted
+        crd_conditions.put(crd, found.names_accepted, now=now)
+        crd_conditions.put(crd, found.established, now=now)
+        return True
+
+    return decide
+
+
+def approval(crd: Object, now: str) -> bool:
+    """Says whether a definition in a group of the community has been approved."""
+    found = approvals.condition_of(crd)
+    if found is None or crd_conditions.is_same(found, crd_conditions.find(crd, crd_conditions.APPROVED)):
+        return False
+    crd_conditions.put(crd, found, now=now)
+    return True
+
+
+def structure(crd: Object, now: str) -> bool:
+    """Says whether the schemas of a definition are not structural, in case that they need not be."""
+    found = structural_schemas.condition_of(crd)
+    if crd_conditions.is_same(found, crd_conditions.find(crd, crd_conditions.NON_STRUCTURAL)):
+        return False
+    if found is None:
+        crd_conditions.drop(crd, crd_conditions.NON_STRUCTURAL)
+    else:
+        crd_conditions.put(crd, found, now=now)
+    return True
+
+
+def establishing(crd: Object, now: str) -> bool:
+    """Says that what a definition defines is served."""
+    if not crd_conditions.is_true(crd, crd_conditions.NAMES_ACCEPTED) or crd_conditions.is_true(
+        crd, crd_conditions.ESTABLISHED
+    ):
+        return False
+    found = _ESTABLISHED if webhook_clients.has_sound_authorities(crd) else _BAD_AUTHORITIES
+    if crd_conditions.is_same(found, crd_conditions.find(crd, crd_conditions.ESTABLISHED)):
+        return False
+    crd_conditions.put(crd, found, now=now)
+    return True

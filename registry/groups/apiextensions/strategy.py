@@ -1,0 +1,67 @@
+"""The strategies of custom resources: what their definition says of subresources and values.
+
+Must hold: a strategy knows one version; its rules see objects as that version has them.
+"""
+
+from typing import Any
+
+from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.apiextensions import object_rules
+from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
+from aio_apiserver.storage.stored_object import Object
+
+
+class CustomStrategy(Strategy, frozen=True, kw_only=True):
+    """The behaviour of the resource itself."""
+
+    rules: ObjectRules
+    has_generation: bool = True
+    allows_unconditional_update: bool = False
+
+    def is_changed(self, new: Object, old: Object) -> bool:
+        return _without_metadata(new) != _without_metadata(old)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return self.rules.validate(obj, may_take_long=context.may_take_long)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        found = object_meta.validate_update(new["metadata"], old["metadata"])
+        return found + self.rules.validate_update(new, old, context.warn, may_take_long=context.may_take_long)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return object_rules.finalizer_warnings(obj, None)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return object_rules.finalizer_warnings(new, old)
+
+
+class CustomStatusStrategy(Strategy, frozen=True, kw_only=True):
+    """The behaviour of /status: nothing but the status changes."""
+
+    rules: ObjectRules
+    allows_unconditional_update: bool = False
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        status, managed = new.get("status"), new["metadata"].get("managedFields")
+        has_status = "status" in new
+        new.clear()
+        new.update(old)
+        new["metadata"] = {**old["metadata"]}
+        if managed is not None:
+            new["metadata"]["managedFields"] = managed
+        else:
+            new["metadata"].pop("managedFields", None)
+        if has_status:
+            new["status"] = status
+        else:
+            new.pop("status", None)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        found = object_meta.validate_update(new["metadata"], old["metadata"])
+        return found + self.rules.validate_status_update(new, old, context.warn, may_take_long=context.may_take_long)
+
+
+def _without_metadata(obj: Object) -> dict[str, Any]:
+    return {name: value for name, value in obj.items() if name != "metadata"}

@@ -1,0 +1,46 @@
+"""The condition of definitions whose schemas are not structural (NonStructuralSchema): they come from old clusters.
+
+Pure. Must hold: a definition that is accepted today never has it, and costs nothing here.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.conditions import Condition
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.groups.apiextensions import crd_conditions
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.apiextensions import structural_rules
+else:
+    structural_rules = Deferred("aio_apiserver.registry.groups.apiextensions.structural_rules")
+
+
+def condition_of(crd: Object) -> Condition | None:
+    """The condition of a definition; None for one that prunes, which takes structural schemas."""
+    if not crd["spec"].get("preserveUnknownFields"):
+        return None
+    found = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
+    for index, version, schema in _schemas(crd):
+        unsupported = structural_rules.unsupported(schema)
+        if unsupported:
+            message = f"failed to check validation schema for version {version}: {unsupported}"
+            return _condition(status="Unknown", reason="StructuralError", message=message)
+        found += structural_rules.validate(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+    return _condition(status="True", reason="Violations", message=errors.aggregate(map(str, found)))
+
+
+def _schemas(crd: Object) -> Iterator[tuple[int, str, Schema]]:
+    versions: list[dict[str, Any]] = crd["spec"].get("versions") or []
+    for index, version in enumerate(versions):
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema is not None:
+            yield index, version["name"], schema
+
+
+def _condition(*, status: str, reason: str, message: str) -> Condition:
+    return crd_conditions.condition(crd_conditions.NON_STRUCTURAL, status=status, reason=reason, message=message)

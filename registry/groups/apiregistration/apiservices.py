@@ -1,0 +1,122 @@
+"""API services: who serves a version of an API group, this server or another one behind a service."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import domains, field, names, ports
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
+
+_PORT = 443
+_STATUSES = ("True", "False", "Unknown")
+
+
+class APIServiceStrategy(Strategy, frozen=True, kw_only=True):
+    """What this server serves itself is available from the start."""
+
+    def default(self, obj: Object) -> None:
+        service = objects.get(obj, "spec.service")
+        if service is not None:
+            service.setdefault("port", _PORT)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        if objects.get(obj, "spec.service") is None:
+            condition = {
+                "type": "Available",
+                "status": "True",
+                "lastTransitionTime": timestamp(context.now),
+                "reason": "Local",
+                "message": "Local APIServices are always available",
+            }
+            obj["status"] = {"conditions": [condition]}
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        spec = obj.get("spec") or {}
+        errors = super().validate(context, obj) + _validate_name(obj["metadata"].get("name", ""), spec)
+        return errors + _validate_spec(spec)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + self.validate_again(context, new)
+
+
+def _validate_name(name: str, spec: Mapping[str, Any]) -> list[FieldError]:
+    wanted = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
+    if not name or name == wanted or names.is_path_segment(name, False):
+        return []
+    return [field.invalid("metadata.name", name, f'must be `spec.version+"."+spec.group`: {quote(wanted)}')]
+
+
+def _validate_spec(spec: Mapping[str, Any]) -> list[FieldError]:
+    errors, group, version = [], spec.get("group") or "", spec.get("version") or ""
+    if group:
+        errors += domains.validate_format(group, DNS1123_SUBDOMAIN, "spec.group")
+    elif version != "v1":
+        why = "only v1 may have an empty group and it better be legacy kube"
+        errors.append(field.required("spec.group", why))
+    errors += domains.validate_format(version, DNS1035_LABEL, "spec.version")
+    for name, most in (("groupPriorityMinimum", 20_000), ("versionPriority", 1_000)):
+        number = spec.get(name) or 0
+        if not 0 < number <= most:
+            errors.append(field.invalid(f"spec.{name}", number, f"must be positive and less than {most}"))
+    return errors + (_validate_local(spec) if spec.get("service") is None else _validate_service(spec))
+
+
+def _validate_local(spec: Mapping[str, Any]) -> list[FieldError]:
+    errors = []
+    if spec.get("caBundle"):
+        shown = f"{len(base64.b64decode(spec['caBundle']))} bytes"
+        errors.append(field.invalid("spec.caBundle", shown, "local APIServices may not have a caBundle"))
+    if spec.get("insecureSkipTLSVerify"):
+        why = "local APIServices may not have insecureSkipTLSVerify"
+        errors.append(field.invalid("spec.insecureSkipTLSVerify", True, why))
+    return errors
+
+
+def _validate_service(spec: Mapping[str, Any]) -> list[FieldError]:
+    service, path = spec["service"], "spec.service"
+    errors = [field.required(f"{path}.{name}") for name in ("namespace", "name") if not service.get(name)]
+    port = service.get("port") or 0
+    if messages := ports.check_port_number(port):
+        errors.append(field.invalid(f"{path}.port", port, f"port is not valid: {', '.join(messages)}"))
+    if spec.get("insecureSkipTLSVerify") and spec.get("caBundle"):
+        why = "may not be true if caBundle is present"
+        errors.append(field.invalid("spec.insecureSkipTLSVerify", True, why))
+    return errors
+
+
+class APIServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """Whether the server behind it answers."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + [
+            field.not_supported(f"status.conditions[{index}].status", one.get("status") or "", _STATUSES)
+            for index, one in enumerate(objects.get(new, "status.conditions") or ())
+            if one.get("status") not in _STATUSES
+        ]
+
+
+APISERVICES = Kind(
+    group="apiregistration.k8s.io",
+    plural="apiservices",
+    kind="APIService",
+    is_namespaced=False,
+    categories=("api-extensions",),
+    strategy=APIServiceStrategy(
+        has_status=True,
+        allows_unconditional_update=False,
+        check_name=names.is_path_segment,
+        allows_any_finalizer=True,
+    ),
+    status_strategy=APIServiceStatusStrategy(
+        keeps_metadata=True, allows_unconditional_update=False, allows_any_finalizer=True
+    ),
+)

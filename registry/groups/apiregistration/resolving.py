@@ -1,0 +1,105 @@
+"""Resolving: where the server behind a service listens.
+
+At the cluster IP of the service, which somebody routes, or (--enable-aggregator-routing) at one of its endpoints. Must
+hold: the own service of this server is this server.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
+from aio_apiserver.storage.errors import KeyNotFound, StorageError
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import Object
+
+SERVICE_NAME = "kubernetes.io/service-name"
+_ROUTED = frozenset({"ClusterIP", "LoadBalancer", "NodePort"})
+
+
+class Unresolved(Exception):
+    """Nobody knows where a service is; the message says why."""
+
+
+class Address(NamedTuple):
+    """Where something listens."""
+
+    host: str
+    port: int
+
+
+class Resolver:
+    """Looks services up in any state at hand."""
+
+    def __init__(self, storage_for: StorageFor, *, uses_endpoints: bool) -> None:
+        self._services = storage_for(resource_of(SERVICES))
+        self._slices = storage_for(resource_of(ENDPOINTSLICES))
+        self._uses_endpoints = uses_endpoints
+
+    async def resolve(self, namespace: str, name: str, port: int) -> Address:
+        """Raises Unresolved."""
+        try:
+            service = (await self._services.get(f"{namespace}/{name}", resource_version=0)).decode()
+            if self._uses_endpoints:
+                return await self._endpoint(namespace, service, port)
+        except KeyNotFound as exc:
+            raise Unresolved(f"service {quote(name)} not found") from exc
+        except StorageError as exc:
+            raise Unresolved(str(exc)) from exc
+        return _cluster_address(service, port)
+
+    async def _endpoint(self, namespace: str, service: Object, port: int) -> Address:
+        _check_type(service)
+        name, port_name = service["metadata"]["name"], _port(service, port).get("name", "")
+        found = await self._slices.get_list(f"{namespace}/", ListOptions(resource_version=0))
+        slices = [one.decode() for one in found.items if one.labels.get(SERVICE_NAME) == name]
+        families: Sequence[str] = objects.get(service, "spec.ipFamilies") or ()
+        random.shuffle(slices)
+        slices.sort(key=lambda one: one.get("addressType") != (families[0] if families else None))
+        for one in slices:
+            ports = [each["port"] for each in one.get("ports") or () if _is_named(each, port_name)]
+            addresses = list(_ready(one.get("endpoints") or ()))
+            if ports and addresses:
+                return Address(random.choice(addresses), ports[0])  # noqa: S311 - spreads load
+        raise Unresolved(f"no endpoints available for service {quote(name)}")
+
+
+def _cluster_address(service: Object, port: int) -> Address:
+    spec = service["spec"]
+    if spec.get("type") == "ExternalName":
+        return Address(spec.get("externalName", ""), port)
+    _check_type(service)
+    if spec.get("type", "ClusterIP") == "ClusterIP" and spec.get("clusterIP") == "None":
+        raise Unresolved('cannot route to service with ClusterIP "None"')
+    return Address(spec.get("clusterIP", ""), _port(service, port)["port"])
+
+
+def _check_type(service: Object) -> None:
+    kind = service["spec"].get("type", "ClusterIP")
+    if kind not in _ROUTED:
+        raise Unresolved(f"unsupported service type {quote(kind)}")
+
+
+def _port(service: Object, wanted: int) -> Object:
+    for port in service["spec"].get("ports") or ():
+        if port.get("port") == wanted:
+            found: Object = port
+            return found
+    raise Unresolved(f"no service port {wanted} found for service {quote(service['metadata']['name'])}")
+
+
+def _is_named(port: Object, name: str) -> bool:
+    return port.get("name", "") == name and port.get("port") is not None
+
+
+def _ready(endpoints: Iterable[Object]) -> Iterable[str]:
+    return (
+        str(one["addresses"][0])
+        for one in endpoints
+        if one.get("addresses") and objects.get(one, "conditions.ready", True) is not False
+    )

@@ -1,0 +1,150 @@
+"""Daemon sets: a pod on every node. An annotation counts the changes of their template; clients cannot set it back."""
+
+from aio_apiserver.registry.base.golang import numbers
+from aio_apiserver.registry.base.validation import (
+    field,
+    int_or_percent,
+    internal,
+    label_selectors,
+    status_counts,
+    values,
+)
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, replicated
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.storage.stored_object import Object
+
+_ROLLING_UPDATE = "RollingUpdate"
+_STRATEGIES = (_ROLLING_UPDATE, "OnDelete")
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+_COUNTS = (
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+    "collisionCount",
+)
+
+
+class DaemonSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """One pod at a time is replaced, unless it says otherwise."""
+
+    def default(self, obj: Object) -> None:
+        _count(obj, _template_generation(obj))
+        spec = obj["spec"]
+        pod_spec.default_template(spec["template"])
+        spec.setdefault("revisionHistoryLimit", 10)
+        strategy = spec.setdefault("updateStrategy", {})
+        if strategy.setdefault("type", _ROLLING_UPDATE) == _ROLLING_UPDATE:
+            strategy.setdefault("rollingUpdate", {}).setdefault("maxUnavailable", 1)
+        if "rollingUpdate" in strategy:
+            strategy["rollingUpdate"] = {"maxUnavailable": 0, "maxSurge": 0} | strategy["rollingUpdate"]
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        _count(obj, max(_template_generation(obj), 1))
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        is_changed = new["spec"]["template"] != old["spec"]["template"]
+        _count(new, _template_generation(old) + is_changed)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        errors += replicated.validate_same_selector(new["spec"], old["spec"])
+        return errors + _validate_spec(new["spec"], context, old["spec"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        if _template_generation(new) == _template_generation(old):
+            return []
+        return pod_warnings.template_warnings(new["spec"]["template"], "spec.template")
+
+
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+    selector = spec.get("selector")
+    errors = label_selectors.validate(selector or {}, "spec.selector")
+    if not errors:
+        errors = replicated.validate_selection(spec)
+    if selector is not None and label_selectors.is_empty(selector):
+        errors.append(
+            field.invalid("spec.selector", internal.meta(selector), "empty selector is invalid for daemonset")
+        )
+    errors += replicated.validate_template(
+        spec["template"], context, owner="DaemonSet", old=old["template"] if old else None
+    )
+    errors += values.not_negative(spec, "spec", ("minReadySeconds",))
+    errors += _validate_strategy(spec["updateStrategy"], "spec.updateStrategy")
+    return errors + values.not_negative(spec, "spec", ("revisionHistoryLimit",))
+
+
+def _validate_strategy(strategy: Object, path: str) -> list[FieldError]:
+    match strategy["type"]:
+        case "OnDelete":
+            return []
+        case "RollingUpdate":
+            return _validate_steps(strategy["rollingUpdate"], f"{path}.rollingUpdate")
+        case _:
+            return [field.not_supported(path, internal.form("apps.DaemonSetUpdateStrategy", strategy), _STRATEGIES)]
+
+
+def _validate_steps(steps: Object, path: str) -> list[FieldError]:
+    """Pods are either taken away before the new one starts, or after it."""
+    unavailable, surge = steps["maxUnavailable"], steps["maxSurge"]
+    errors = int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
+    errors += int_or_percent.validate(surge, f"{path}.maxSurge")
+    errors += int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
+    errors += int_or_percent.validate_at_most_all(surge, f"{path}.maxSurge")
+    has_unavailable, has_surge = int_or_percent.value_of(unavailable) != 0, int_or_percent.value_of(surge) != 0
+    if has_unavailable and has_surge:
+        errors.append(field.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero"))
+    elif not has_unavailable and not has_surge:
+        errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+    return errors
+
+
+class DaemonSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """The count belongs to the spec."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        _count(new, _template_generation(old))
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        errors = super().validate_update(context, new, old) + status_counts.validate(status, _COUNTS)
+        return errors + status_counts.validate_collisions(status, before)
+
+
+def _template_generation(obj: Object) -> int:
+    """The count of an object; 0 when it has none. Raises DecodeError."""
+    text = (obj["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION)
+    return 0 if text is None else numbers.parse_int(text)
+
+
+def _count(obj: Object, generation: int) -> None:
+    metadata = obj["metadata"]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), _TEMPLATE_GENERATION: str(generation)}
+
+
+DAEMONSETS = Kind(
+    group="apps",
+    plural="daemonsets",
+    kind="DaemonSet",
+    short_names=("ds",),
+    categories=("all",),
+    inner_annotations=frozenset({_TEMPLATE_GENERATION}),
+    strategy=DaemonSetStrategy(has_status=True, has_generation=True),
+    status_strategy=DaemonSetStatusStrategy(),
+)

@@ -1,0 +1,162 @@
+"""Deployments: pods that are replaced step by step."""
+
+from aio_apiserver.registry.base.golang import numbers
+from aio_apiserver.registry.base.validation import field, int_or_percent, internal, status_counts, values
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec, replicated
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.schema import DecodeError
+from aio_apiserver.storage.stored_object import Object
+
+_ROLLING_UPDATE = "RollingUpdate"
+_RECREATE = "Recreate"
+_ROLLBACK = "deprecated.deployment.rollback.to"
+"""An annotation that once was a field: a revision to go back to."""
+_NO_STEPS = "may not be specified when strategy `type` is 'Recreate'"
+_COUNTS = (
+    "observedGeneration",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+    "collisionCount",
+)
+_LIMITS = (
+    ("updatedReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("readyReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "readyReplicas", status_counts.OF_READY),
+)
+
+
+class DeploymentStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """Annotations count for the generation as the spec does: they are copied to the replica sets."""
+
+    def default(self, obj: Object) -> None:
+        _settle_rollback(obj)
+        spec = obj["spec"]
+        pod_spec.default_template(spec["template"])
+        spec.setdefault("replicas", 1)
+        spec.setdefault("revisionHistoryLimit", 10)
+        spec.setdefault("progressDeadlineSeconds", 600)
+        strategy = spec.setdefault("strategy", {})
+        if strategy.setdefault("type", _ROLLING_UPDATE) == _ROLLING_UPDATE:
+            steps = strategy.setdefault("rollingUpdate", {})
+            steps.setdefault("maxUnavailable", "25%")
+            steps.setdefault("maxSurge", "25%")
+
+    def is_changed(self, new: Object, old: Object) -> bool:
+        annotations = [one["metadata"].get("annotations") or {} for one in (new, old)]
+        return super().is_changed(new, old) or annotations[0] != annotations[1]
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj, context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old) + _validate_spec(new, context, old["spec"])
+        return errors + replicated.validate_same_selector(new["spec"], old["spec"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return replicated.warnings_on_create(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return replicated.warnings_on_update(new, old)
+
+
+def _settle_rollback(obj: Object) -> None:
+    """Bring the annotation to the form in which it is printed. Raises DecodeError."""
+    annotations = obj["metadata"].get("annotations") or {}
+    text = annotations.get(_ROLLBACK)
+    if text:
+        try:
+            annotations[_ROLLBACK] = str(numbers.parse_int(text))
+        except DecodeError as exc:
+            raise DecodeError(f"failed to parse annotation[{_ROLLBACK}]={text} as int64: {exc.message}") from exc
+    elif text is not None:
+        del annotations[_ROLLBACK]
+
+
+def _validate_spec(obj: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+    spec = obj["spec"]
+    errors = values.not_negative(spec, "spec", ("replicas",))
+    errors += replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
+    errors += _validate_strategy(spec["strategy"], "spec.strategy")
+    revision = int((obj["metadata"].get("annotations") or {}).get(_ROLLBACK, 0))
+    return errors + _validate_times(spec, revision)
+
+
+def _validate_strategy(strategy: Object, path: str) -> list[FieldError]:
+    match strategy["type"]:
+        case "Recreate":
+            is_stepwise = strategy.get("rollingUpdate") is not None
+            return [field.forbidden(f"{path}.rollingUpdate", _NO_STEPS)] if is_stepwise else []
+        case "RollingUpdate":
+            return _validate_steps(strategy["rollingUpdate"], f"{path}.rollingUpdate")
+        case _:
+            shown = internal.form("apps.DeploymentStrategy", strategy)
+            return [field.not_supported(path, shown, (_RECREATE, _ROLLING_UPDATE))]
+
+
+def _validate_steps(steps: Object, path: str) -> list[FieldError]:
+    unavailable, surge = steps["maxUnavailable"], steps["maxSurge"]
+    errors = int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
+    errors += int_or_percent.validate(surge, f"{path}.maxSurge")
+    if int_or_percent.value_of(unavailable) == 0 and int_or_percent.value_of(surge) == 0:
+        errors.append(field.invalid(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0"))
+    return errors + int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
+
+
+def _validate_times(spec: Object, revision: int) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+    errors += values.not_negative({"version": revision}, "spec.rollback", ("version",))
+    errors += values.not_negative(spec, "spec", ("progressDeadlineSeconds",))
+    deadline = spec["progressDeadlineSeconds"]
+    if deadline <= spec.get("minReadySeconds", 0):
+        errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
+    return errors
+
+
+def _keep_rollback(new: Object, old: Object) -> None:
+    revision = (old.get("annotations") or {}).get(_ROLLBACK)
+    kept = {name: value for name, value in (new.get("annotations") or {}).items() if name != _ROLLBACK}
+    if revision is not None:
+        kept[_ROLLBACK] = revision
+    if kept:
+        new["annotations"] = kept
+    else:
+        new.pop("annotations", None)
+
+
+class DeploymentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """Labels stay as they are, too, and so does the revision to go back to, which belongs to the spec."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        labels = old["metadata"].get("labels")
+        if labels:
+            new["metadata"]["labels"] = labels
+        else:
+            new["metadata"].pop("labels", None)
+        _keep_rollback(new["metadata"], old["metadata"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        errors = super().validate_update(context, new, old) + status_counts.validate(status, _COUNTS, _LIMITS)
+        return errors + status_counts.validate_collisions(status, before)
+
+
+DEPLOYMENTS = Kind(
+    group="apps",
+    plural="deployments",
+    kind="Deployment",
+    short_names=("deploy",),
+    categories=("all",),
+    inner_annotations=frozenset({_ROLLBACK}),
+    strategy=DeploymentStrategy(has_status=True, has_generation=True),
+    status_strategy=DeploymentStatusStrategy(),
+    scale=Scale(),
+)

@@ -1,0 +1,12 @@
+"""The apps group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.apps.controllerrevisions import CONTROLLERREVISIONS
+from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
+from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
+from aio_apiserver.registry.groups.apps.replicasets import REPLICASETS
+from aio_apiserver.registry.groups.apps.statefulsets import STATEFULSETS
+
+KINDS = (CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS)
+
+PROVIDER = KindsProvider(group="apps", kinds=KINDS)

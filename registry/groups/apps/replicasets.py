@@ -1,0 +1,48 @@
+"""Replica sets: so many pods of a template."""
+
+from aio_apiserver.registry.base.validation import values
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec, replicated
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.storage.stored_object import Object
+
+
+class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """One replica, unless it says otherwise."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj["spec"]
+        pod_spec.default_template(spec["template"])
+        spec.setdefault("replicas", 1)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"], context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
+        return errors + replicated.validate_same_selector(new["spec"], old["spec"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return replicated.warnings_on_create(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return replicated.warnings_on_update(new, old)
+
+
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
+    return errors + replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
+
+
+REPLICASETS = Kind(
+    group="apps",
+    plural="replicasets",
+    kind="ReplicaSet",
+    short_names=("rs",),
+    categories=("all",),
+    strategy=ReplicaSetStrategy(has_status=True, has_generation=True),
+    status_strategy=replicated.ReplicasStatusStrategy(),
+    scale=Scale(),
+)

@@ -1,0 +1,139 @@
+"""Stateful sets: pods with names and volumes of their own."""
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import field, names, resource_names, status_counts
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.groups.apps import statefulset_validation
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, replicated
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.storage.stored_object import Object
+
+_ROLLING_UPDATE = "RollingUpdate"
+_STEPS = "spec.updateStrategy.rollingUpdate"
+_MAX_UNAVAILABLE = "maxUnavailable"
+_CHANGEABLE = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+_FROZEN = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+_CLAIM_TYPE = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+_KEEPS_ALL = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
+_COUNTS = (
+    "replicas",
+    "readyReplicas",
+    "currentReplicas",
+    "updatedReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "collisionCount",
+)
+_LIMITS = (
+    ("readyReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("currentReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("updatedReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "replicas", status_counts.OF_REPLICAS),
+    ("availableReplicas", "readyReplicas", "cannot be greater than status.readyReplicas"),
+)
+
+
+class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """Claims are made from templates, which show their type, and are retained."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj["spec"]
+        pod_spec.default_template(spec["template"])
+        spec.setdefault("podManagementPolicy", "OrderedReady")
+        spec.setdefault("replicas", 1)
+        spec.setdefault("revisionHistoryLimit", 10)
+        _default_update_strategy(spec.setdefault("updateStrategy", {}))
+        retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+        retention.setdefault("whenDeleted", "Retain")
+        retention.setdefault("whenScaled", "Retain")
+        for template in spec.get("volumeClaimTemplates") or ():
+            template.update(_CLAIM_TYPE)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        _drop_max_unavailable(obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        if _MAX_UNAVAILABLE not in objects.get(old, _STEPS, {}):
+            _drop_max_unavailable(new)
+        super().prepare_for_update(context, new, old)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + statefulset_validation.validate(obj["spec"], context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        errors += statefulset_validation.validate_update(new["spec"], old["spec"], context)
+        if _frozen(new["spec"]) != _frozen(old["spec"]):
+            errors.append(field.forbidden("spec", _FROZEN))
+        return errors
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        warnings = pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
+        return warnings + _warnings(obj["spec"], "")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return replicated.warnings_on_update(new, old) + _warnings(new["spec"], ".Spec")
+
+
+def _warnings(spec: Object, suffix: str) -> list[str]:
+    """kube-apiserver names the place of a claim's spec differently on updates: `suffix`."""
+    warnings = []
+    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        for member in ("requests", "limits"):
+            amounts = objects.get(claim, f"spec.resources.{member}", {})
+            path = f"spec.volumeClaimTemplates[{index}]{suffix}.resources.{member}"
+            warnings += resource_names.warn_of_fractions(amounts, path, names=("storage",))
+    return warnings + ([_KEEPS_ALL] if spec["revisionHistoryLimit"] < 0 else [])
+
+
+def _frozen(spec: Object) -> Object:
+    return {name: value for name, value in spec.items() if name not in _CHANGEABLE}
+
+
+def _drop_max_unavailable(obj: Object) -> None:
+    """The field belongs to a feature that is off."""
+    objects.get(obj, _STEPS, {}).pop(_MAX_UNAVAILABLE, None)
+
+
+def _default_update_strategy(strategy: Object) -> None:
+    """A rolling update that is asked for by name gets no defaults of its own."""
+    if "type" not in strategy:
+        strategy["type"] = _ROLLING_UPDATE
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == _ROLLING_UPDATE and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
+
+
+class StatefulSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """What the controller counts adds up."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        status, before = new.get("status") or {}, old.get("status") or {}
+        errors = status_counts.validate(status, _COUNTS, _LIMITS) + super().validate_update(context, new, old)
+        return errors + status_counts.validate_collisions(status, before)
+
+
+STATEFULSETS = Kind(
+    group="apps",
+    plural="statefulsets",
+    kind="StatefulSet",
+    short_names=("sts",),
+    categories=("all",),
+    strategy=StatefulSetStrategy(has_status=True, has_generation=True, check_name=names.is_dns_label),
+    status_strategy=StatefulSetStatusStrategy(),
+    scale=Scale(),
+)

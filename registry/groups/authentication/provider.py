@@ -1,0 +1,70 @@
+"""The authentication.k8s.io group: questions about who somebody is."""
+
+from collections.abc import Collection, Mapping
+from functools import partial
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.authentication import BadToken, Tokens
+from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage, timestamp
+from aio_apiserver.registry.generic.reviews import ReviewREST, review
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+GROUP = "authentication.k8s.io"
+
+SELF = review(GROUP, "selfsubjectreviews", "SelfSubjectReview")
+TOKEN = review(GROUP, "tokenreviews", "TokenReview")
+
+_NO_TOKEN = "token is required for TokenReview in authentication"  # noqa: S105 - a message
+
+
+async def _tell_who_asks(clock: Clock, request: Request, _obj: Object) -> Object:
+    metadata = {"creationTimestamp": timestamp(clock.now())}
+    return {"metadata": metadata, "status": {"userInfo": user_info(request.user)}}
+
+
+def user_info(user: UserInfo) -> Object:
+    """A user as reviews show one."""
+    told = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    extra = {name: list(values) for name, values in user.extra.items()}
+    return {name: value for name, value in {**told, "extra": extra}.items() if value}
+
+
+def _has_token(_request: Request, obj: Object) -> None:
+    if not (obj.get("spec") or {}).get("token"):
+        raise errors.BadRequest(_NO_TOKEN)
+
+
+async def _review_token(tokens: Tokens, _request: Request, obj: Object) -> Object:
+    audiences = obj["spec"].get("audiences") or tokens.own_audiences
+    token = _as_in_a_header(obj["spec"]["token"])
+    if not token:
+        return {**obj, "status": _accepted(ANONYMOUS, audiences) if tokens.allows_anonymous else {}}
+    try:
+        found = await tokens.authenticate(token, audiences)
+    except BadToken as exc:
+        return {**obj, "status": {"error": str(exc)}}
+    return {**obj, "status": _accepted(found.user, found.audiences)}
+
+
+def _as_in_a_header(token: str) -> str:
+    """What would count of a token that somebody sent in a header: what stands before the first space."""
+    return token.rstrip().partition(" ")[0]
+
+
+def _accepted(user: UserInfo, audiences: Collection[str]) -> Object:
+    return {"authenticated": True, "user": user_info(user), "audiences": list(audiences)}
+
+
+def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    served = (
+        ReviewREST(SELF, given, partial(_tell_who_asks, given.clock)),
+        ReviewREST(TOKEN, given, partial(_review_token, given.tokens), _has_token),
+    )
+    return {"v1": {rest.kind.plural: rest for rest in served}}
+
+
+PROVIDER = KindsProvider(group=GROUP, extras=_reviews)

@@ -1,0 +1,94 @@
+"""The authorization.k8s.io group: questions about what somebody may do."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
+from aio_apiserver.registry.generic.reviews import ReviewREST, review
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.authorization import reviewed, validation
+from aio_apiserver.storage.stored_object import Object
+
+GROUP = "authorization.k8s.io"
+
+LOCAL = review(GROUP, "localsubjectaccessreviews", "LocalSubjectAccessReview", is_namespaced=True)
+SELF = review(GROUP, "selfsubjectaccessreviews", "SelfSubjectAccessReview")
+RULES = review(GROUP, "selfsubjectrulesreviews", "SelfSubjectRulesReview")
+SUBJECT = review(GROUP, "subjectaccessreviews", "SubjectAccessReview")
+
+_Validate = Callable[[Object], list[FieldError]]
+_About = Callable[[Request, Mapping[str, Any]], UserInfo]
+"""The user that a review is about."""
+
+
+def _checked(validate: _Validate, request: Request, obj: Object) -> None:
+    if found := validate(obj):
+        # The kind of this message is empty: so it is upstream.
+        raise invalid_of(GroupKind(GROUP, ""), "", found)
+
+
+def _whoever_asks(request: Request, _spec: Mapping[str, Any]) -> UserInfo:
+    return request.user
+
+
+def _whoever_is_named(_request: Request, spec: Mapping[str, Any]) -> UserInfo:
+    return reviewed.user_of(spec)
+
+
+async def _decide(authorizer: Authorizer, about: _About, request: Request, obj: Object) -> Object:
+    spec = obj["spec"]
+    attributes, wrong = reviewed.question(about(request, spec), spec)
+    return {**obj, "status": reviewed.status(await authorizer.authorize(attributes), wrong)}
+
+
+def _has_namespace(_request: Request, obj: Object) -> None:
+    if not (obj.get("spec") or {}).get("namespace"):
+        raise errors.BadRequest("no namespace on request")
+
+
+async def _list_rules(authorizer: Authorizer, request: Request, obj: Object) -> Object:
+    rules = await authorizer.rules_for(request.user, obj["spec"]["namespace"])
+    status: Object = {
+        "resourceRules": list(map(_resource_rule, rules.resource_rules)),
+        "nonResourceRules": list(map(_non_resource_rule, rules.non_resource_rules)),
+        "incomplete": rules.is_incomplete,
+    }
+    if rules.errors:
+        status["evaluationError"] = joined(rules.errors)
+    return {"metadata": {}, "spec": {}, "status": status}
+
+
+def _resource_rule(rule: ResourceRule) -> Object:
+    return {
+        "verbs": list(rule.verbs),
+        "apiGroups": list(rule.api_groups),
+        "resources": list(rule.resources),
+        "resourceNames": list(rule.resource_names),
+    }
+
+
+def _non_resource_rule(rule: NonResourceRule) -> Object:
+    return {"verbs": list(rule.verbs), "nonResourceURLs": list(rule.non_resource_urls)}
+
+
+def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    authorizer = given.authorizer
+    about_self, about_others = (partial(_decide, authorizer, who) for who in (_whoever_asks, _whoever_is_named))
+    served = (
+        ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local)),
+        ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self)),
+        ReviewREST(RULES, given, partial(_list_rules, authorizer), _has_namespace),
+        ReviewREST(SUBJECT, given, about_others, partial(_checked, validation.validate_subject)),
+    )
+    return {"v1": {rest.kind.plural: rest for rest in served}}
+
+
+PROVIDER = KindsProvider(group=GROUP, extras=_reviews)

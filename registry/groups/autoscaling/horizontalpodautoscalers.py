@@ -1,0 +1,72 @@
+"""Horizontal pod autoscalers: how many pods there should be, by what is measured."""
+
+from typing import TYPE_CHECKING
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.validation import values
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.groups.autoscaling import conversion
+from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.autoscaling import hpa_validation
+else:
+    hpa_validation = Deferred("aio_apiserver.registry.groups.autoscaling.hpa_validation")
+
+_SCALE_UP = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_SCALE_DOWN = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
+class HorizontalPodAutoscalerStrategy(Strategy, frozen=True, kw_only=True):
+    """What older versions keep in annotations stands in fields."""
+
+    def default(self, obj: Object) -> None:
+        conversion.drop_annotations(obj)
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("minReplicas", 1)
+        conversion.default_metrics(spec)
+        behavior = spec.get("behavior")
+        if behavior is not None:
+            behavior["scaleUp"] = {**objects.clone(_SCALE_UP), **_given(behavior.get("scaleUp"))}
+            behavior["scaleDown"] = {**objects.clone(_SCALE_DOWN), **_given(behavior.get("scaleDown"))}
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + hpa_validation.validate(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + hpa_validation.validate(new["spec"], old["spec"])
+
+
+def _given(rules: Object | None) -> Object:
+    return {name: value for name, value in (rules or {}).items() if value is not None}
+
+
+class HorizontalPodAutoscalerStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """Numbers of pods are not negative."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + values.not_negative(new.get("status") or {}, "status", ("currentReplicas", "desiredReplicas"))
+
+
+HORIZONTALPODAUTOSCALERS = Kind(
+    group="autoscaling",
+    plural="horizontalpodautoscalers",
+    kind="HorizontalPodAutoscaler",
+    versions=("v2", "v1"),
+    short_names=("hpa",),
+    categories=("all",),
+    strategy=HorizontalPodAutoscalerStrategy(has_status=True),
+    status_strategy=HorizontalPodAutoscalerStatusStrategy(),
+    conversions={"v1": conversion.V1},
+)

@@ -1,0 +1,98 @@
+"""What an update of a job may change: how many run and how long, and of a job that is suspended where its pods run.
+
+Pure. Must hold: both specs are in canonical form.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.base.conditions import is_true
+from aio_apiserver.registry.base.validation import field, internal
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.object_meta import IMMUTABLE
+from aio_apiserver.registry.groups.batch import job_validation
+
+Job = Mapping[str, Any]
+
+_FORMS = {"podFailurePolicy": "batch.PodFailurePolicy", "successPolicy": "batch.SuccessPolicy"}
+_OPEN = ("nodeSelector", "tolerations", "schedulingGates")
+_CONTAINERS = ("containers", "initContainers")
+
+
+def validate(new: Job, old: Job) -> list[FieldError]:
+    """The errors of a changed spec, beyond those of any."""
+    errors = _validate_completions(new["spec"], old["spec"])
+    errors += _validate_unchanged(new["spec"], old["spec"], "selector")
+    errors += _validate_template(new["spec"]["template"], old)
+    for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+        errors += _validate_unchanged(new["spec"], old["spec"], name)
+    return errors
+
+
+def _validate_unchanged(new: Job, old: Job, name: str) -> list[FieldError]:
+    value = new.get(name)
+    if value == old.get(name):
+        return []
+    if name in _FORMS and value is not None:
+        # A policy has rules, if only none.
+        shown = internal.form(_FORMS[name], {**value, "rules": value.get("rules") or []})
+    else:
+        shown = internal.meta(value)
+    return [field.invalid(f"spec.{name}", shown, IMMUTABLE)]
+
+
+def _validate_completions(new: Job, old: Job) -> list[FieldError]:
+    """Only an indexed job can be made longer or shorter, and only if all of it runs at once."""
+    if not job_validation.is_indexed(new):
+        return _validate_unchanged(new, old, "completions")
+    completions = new.get("completions")
+    if completions in {None, old.get("completions"), new.get("parallelism")}:
+        return []
+    return [field.invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")]
+
+
+def _validate_template(template: Job, old: Job) -> list[FieldError]:
+    before = old["spec"]["template"]
+    if not _is_open(old):
+        if template == before:
+            return []
+        return [field.invalid("spec.template", internal.form("core.PodTemplateSpec", template), IMMUTABLE)]
+    if template["spec"] == _with_open_parts(before["spec"], template["spec"]):
+        return []
+    return [field.invalid("spec.template.spec", internal.form("core.PodSpec", template["spec"]), IMMUTABLE)]
+
+
+def _is_open(job: Job) -> bool:
+    """Whether the job is suspended, and nothing of it runs."""
+    status = job.get("status") or {}
+    is_at_rest = not status.get("startTime") or is_true(status, "Suspended")
+    return bool(job["spec"].get("suspend")) and is_at_rest and not status.get("active")
+
+
+def _with_open_parts(old: Job, new: Job) -> Job:
+    """The old spec with what may change taken from the new one."""
+    expected = {name: value for name, value in old.items() if name not in {*_OPEN, "affinity"}}
+    expected |= {name: new[name] for name in _OPEN if name in new}
+    affinity = _affinity(old.get("affinity"), new.get("affinity"))
+    if affinity is not None:
+        expected["affinity"] = affinity
+    for name in _CONTAINERS:
+        containers, before = new.get(name) or (), old.get(name) or ()
+        if before and len(containers) == len(before):
+            expected[name] = [_with_resources(*pair) for pair in zip(before, containers, strict=True)]
+    return expected
+
+
+def _affinity(old: Job | None, new: Job | None) -> Job | None:
+    """The old affinity to pods with the new one to nodes."""
+    kept = {name: value for name, value in (old or {}).items() if name != "nodeAffinity"}
+    if new is None:
+        return kept or None
+    return kept | {name: value for name, value in new.items() if name == "nodeAffinity"}
+
+
+def _with_resources(old: Job, new: Job) -> Job:
+    if old.get("name") != new.get("name"):
+        return old
+    kept = {name: value for name, value in old.items() if name != "resources"}
+    return kept | {name: value for name, value in new.items() if name == "resources"}

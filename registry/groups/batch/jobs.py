@@ -1,0 +1,192 @@
+"""Jobs: pods that run until enough of them have succeeded. A job selects its pods by its uid unless told otherwise."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.fields import count
+from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.batch import job_status, job_updates, job_validation
+else:
+    job_status = Deferred("aio_apiserver.registry.groups.batch.job_status")
+    job_updates = Deferred("aio_apiserver.registry.groups.batch.job_updates")
+    job_validation = Deferred("aio_apiserver.registry.groups.batch.job_validation")
+
+_JOB_NAME, _UID = "job-name", "controller-uid"
+_JOB_NAME_LABEL, _UID_LABEL = "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid"
+_BACKOFF_LIMIT = 6
+_NO_LIMIT = 2**31 - 1
+_MANY, _MANY_AT_ONCE = 100_000, 10_000
+_TOO_MANY = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+    "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+)
+_ORPHANS = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them "
+    "or set propagationPolicy=Orphan to suppress this warning"
+)
+
+
+class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """How often and how many at once; and by which labels its pods are known."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj["spec"]
+        pod_spec.default_template(spec["template"])
+        if "completions" not in spec and "parallelism" not in spec:
+            spec["completions"] = 1
+        spec.setdefault("parallelism", 1)
+        spec.setdefault("backoffLimit", _NO_LIMIT if "backoffLimitPerIndex" in spec else _BACKOFF_LIMIT)
+        spec.setdefault("completionMode", "NonIndexed")
+        spec.setdefault("suspend", False)
+        spec.setdefault("manualSelector", False)
+        spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+        _default_labels(obj)
+        if obj["metadata"].get("generateName") and not obj["metadata"].get("name"):
+            _part_labels(obj)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        if not obj["spec"]["manualSelector"]:
+            _generate_selector(obj)
+
+    def canonicalize(self, obj: Object) -> None:
+        """Labels that pods have got from the server are the job's as well; nobody checks them there."""
+        _default_labels(obj)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate(obj, context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = object_meta.validate(new["metadata"], is_namespaced=True, check_name=self.check_name)
+        errors += (
+            super().validate(context, new) + _validate(new, context, old) + super().validate_update(context, new, old)
+        )
+        errors += job_validation.validate(new["spec"], context, old=old["spec"])
+        return errors + job_updates.validate(new, old)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        warnings = pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
+        return warnings + spec_warnings(obj["spec"], "spec")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        if new["metadata"].get("generation") == old["metadata"].get("generation"):
+            return []
+        return spec_warnings(new["spec"], "spec")
+
+    def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
+        is_told = options.propagation_policy is not None or options.orphan_dependents is not None
+        return [] if is_told else [_ORPHANS]
+
+
+def spec_warnings(spec: Object, path: str) -> list[str]:
+    """What is said of a job that is accepted, or of what a cron job makes jobs of."""
+    warnings = []
+    is_many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MANY_AT_ONCE
+    if job_validation.is_indexed(spec) and is_many:
+        warnings.append(f"{path}: {_TOO_MANY}")
+    return warnings + pod_warnings.template_warnings(spec["template"], f"{path}.template")
+
+
+def _validate(job: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+    errors = _validate_generated(job, _expected_labels(job, old))
+    errors += job_validation.validate(job["spec"], context, old=old["spec"] if old else None)
+    return errors + _validate_hostnames(job)
+
+
+def _expected_labels(job: Object, old: Object | None) -> Mapping[str, str]:
+    """The labels by which pods are known. A job from before there were those with a domain may go on without them."""
+    name, uid = job["metadata"].get("name", ""), job["metadata"].get("uid", "")
+    expected = {_UID: uid, _JOB_NAME: name}
+    labels = objects.get(old, "spec.template.metadata.labels", {}) if old else (_JOB_NAME_LABEL, _UID_LABEL)
+    if _JOB_NAME_LABEL in labels and _UID_LABEL in labels:
+        expected |= {_UID_LABEL: uid, _JOB_NAME_LABEL: name}
+    return expected
+
+
+def _validate_generated(job: Object, expected: Mapping[str, str]) -> list[FieldError]:
+    """A selector that was to be made by the server is that, and the pods have the labels."""
+    spec, selector = job["spec"], job["spec"].get("selector")
+    if spec.get("manualSelector") or selector is None:
+        return []
+    labels, path = objects.get(spec["template"], "metadata.labels") or {}, "spec.template.metadata.labels"
+    errors = []
+    for key, value in expected.items():
+        if key not in labels:
+            errors.append(field.required(f"{path}[{key}]", f"must be '{value}'"))
+        elif labels[key] != value:
+            errors.append(field.invalid(f"{path}[{key}]", internal.meta(labels), f"must be '{value}'"))
+    if not label_selectors.validate(selector, "") and not label_selectors.selects(selector, expected):
+        errors.append(field.invalid("spec.selector", internal.meta(selector), "`selector` not auto-generated"))
+    return errors
+
+
+def _validate_hostnames(job: Object) -> list[FieldError]:
+    """The pods of an indexed job are named after it, with their index behind."""
+    completions = job["spec"].get("completions") or 0
+    if not job_validation.is_indexed(job["spec"]) or completions <= 0:
+        return []
+    name = job["metadata"].get("name", "")
+    longest = f"{name}-{completions - 1}"
+    if not names.is_dns_label(longest, False):
+        return []
+    why = f"will not able to create pod with invalid DNS label: {longest}"
+    return [field.invalid("metadata.name", name, why)]
+
+
+def _default_labels(job: Object) -> None:
+    """A job is labelled as its pods are, with one and the same map: what is added to it later, both have."""
+    labels = objects.get(job, "spec.template.metadata.labels")
+    if labels and not job["metadata"].get("labels"):
+        job["metadata"]["labels"] = labels
+
+
+def _part_labels(job: Object) -> None:
+    """A job whose name is yet to be made is copied for it: its labels are its own from then on."""
+    if labels := job["metadata"].get("labels"):
+        job["metadata"]["labels"] = dict(labels)
+
+
+def _generate_selector(job: Object) -> None:
+    """Label the pods, and select them by the uid. What a client says of these labels stays, for validation to see."""
+    name, uid = job["metadata"].get("name", ""), job["metadata"]["uid"]
+    spec = job["spec"]
+    metadata = spec["template"].setdefault("metadata", {})
+    labels = metadata.setdefault("labels", {})
+    for label, value in ((_JOB_NAME, name), (_JOB_NAME_LABEL, name), (_UID, uid), (_UID_LABEL, uid)):
+        labels.setdefault(label, value)
+    selector = spec.setdefault("selector", {})
+    selector["matchLabels"] = {_UID_LABEL: uid, **(selector.get("matchLabels") or {})}
+
+
+class JobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """What is reported of a job makes sense, and goes forward."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + job_status.validate(new, old)
+
+    def canonicalize(self, obj: Object) -> None:
+        """A job that is sent without labels has got those of its pods back when it is read."""
+        _default_labels(obj)
+
+
+JOBS = Kind(
+    group="batch",
+    plural="jobs",
+    kind="Job",
+    categories=("all",),
+    strategy=JobStrategy(has_status=True, has_generation=True, garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS),
+    status_strategy=JobStatusStrategy(),
+    fields={"status.successful": count("status.succeeded")},
+    unknown_field_message="field label {quoted} not supported for Job",
+)

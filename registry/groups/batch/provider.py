@@ -1,0 +1,14 @@
+"""The batch group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.batch.cronjobs import CRONJOBS
+from aio_apiserver.registry.groups.batch.jobs import JOBS
+
+GROUP = "batch"
+
+KINDS = (
+    CRONJOBS,
+    JOBS,
+)
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)

@@ -1,0 +1,25 @@
+"""Time zones: whether the machine, or the tzdata package, knows one."""
+
+import zoneinfo
+from pathlib import Path
+
+from aio_apiserver.registry.base.remembering import remember_short
+
+
+@remember_short(1024)
+def error_of(name: str) -> str:
+    """What is wrong with the name of a time zone; empty when nothing is. No name at all means UTC."""
+    if name in {"", "UTC", "Local"}:
+        return ""
+    if ".." in name or name.startswith(("/", "\\")):
+        return "time: invalid location name"
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return "is a directory" if _is_directory(name) else f"unknown time zone {name}"
+    return ""
+
+
+def _is_directory(name: str) -> bool:
+    """Whether the machine keeps zones below that name."""
+    return "\0" not in name and any(Path(root, name).is_dir() for root in zoneinfo.TZPATH)

@@ -1,0 +1,19 @@
+"""The certificates.k8s.io group: its kinds."""
+
+from collections.abc import Mapping
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.status import SubresourceREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.certificates.certificatesigningrequests import APPROVAL, CERTIFICATESIGNINGREQUESTS
+
+GROUP = "certificates.k8s.io"
+
+
+def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    plural = CERTIFICATESIGNINGREQUESTS.plural
+    return {"v1": {f"{plural}/approval": SubresourceREST(stores[plural], "approval", APPROVAL)}}
+
+
+PROVIDER = KindsProvider(group=GROUP, kinds=(CERTIFICATESIGNINGREQUESTS,), extras=_extras)

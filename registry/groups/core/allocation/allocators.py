@@ -1,0 +1,191 @@
+"""Allocators: what a service is given before it is written, and what it gives back: the hooks of its Store.
+
+Must hold: what is taken for a write that fails is given back; what a write gives up is given back after it only.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import addresses
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.groups.core import service_changes, service_types
+from aio_apiserver.registry.groups.core.allocation import families, port_plans
+from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
+from aio_apiserver.registry.groups.core.allocation.node_ports import DryPorts, NodePorts, Ports
+from aio_apiserver.registry.groups.core.allocation.port_plans import Plan
+from aio_apiserver.registry.groups.core.service_types import Spec
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+logger = logging.getLogger(__name__)
+
+Step = Callable[[], Awaitable[None]]
+
+
+class Allocation(Struct):
+    """What one write has taken, and how to end it."""
+
+    commits: list[Step] = field(default_factory=list)
+    reverts: list[Step] = field(default_factory=list)
+
+    async def commit(self) -> None:
+        await _run(self.commits)
+
+    async def revert(self) -> None:
+        await _run(self.reverts)
+
+
+async def _run(steps: Sequence[Step]) -> None:
+    """Each step, whatever becomes of the others: what stays taken for nothing is left to the repair."""
+    for step in steps:
+        try:
+            await step()
+        except errors.StatusError as exc:
+            logger.warning("what a service does not need is not given back yet: %s", exc)
+
+
+class Allocators:
+    """The addresses by the families that the cluster has, the primary one first, and the node ports."""
+
+    def __init__(self, cluster_ips: Mapping[str, ClusterIPs], node_ports: NodePorts) -> None:
+        self._cluster_ips = cluster_ips
+        self._node_ports = node_ports
+
+    async def begin_create(self, service: Object, is_dry_run: bool) -> Allocation:
+        """Take what a new service needs. Raises Invalid, InternalError."""
+        spec, name = service["spec"], service["metadata"].get("name", "")
+        service_changes.settle_cluster_ips(spec)
+        families.settle(spec, None, name=name, families=tuple(self._cluster_ips))
+        allocation = Allocation()
+        try:
+            await self._take_addresses(service, range(2), allocation, is_dry_run=is_dry_run)
+            if port_plans.is_needed(spec):
+                decide = partial(port_plans.for_new, spec, name=name)
+                await self._take_ports(service, decide, allocation, is_dry_run=is_dry_run)
+        except BaseException:
+            await allocation.revert()
+            raise
+        return allocation
+
+    async def begin_update(self, service: Object, old: Object, is_dry_run: bool) -> Allocation:
+        """Take what a changed service needs besides. Raises Invalid, InternalError."""
+        spec, before, name = service["spec"], old["spec"], service["metadata"].get("name", "")
+        service_changes.keep_allocated(spec, before)
+        service_changes.settle_cluster_ips(spec, before)
+        families.settle(spec, before, name=name, families=tuple(self._cluster_ips))
+        allocation = Allocation()
+        try:
+            await self._change_addresses(service, before, allocation, is_dry_run=is_dry_run)
+            if port_plans.is_needed(spec):
+                decide = partial(port_plans.for_changed, spec, before, name=name)
+                await self._take_ports(service, decide, allocation, is_dry_run=is_dry_run)
+        except BaseException:
+            await allocation.revert()
+            raise
+        freed = port_plans.given_up(spec, before)
+        if freed and not is_dry_run:
+            allocation.commits.append(partial(self._node_ports.free, freed))
+        return allocation
+
+    async def release(self, stored: StoredObject) -> None:
+        """Give back everything that a deleted service held."""
+        spec = stored.decode()["spec"]
+        steps = [partial(self._free_address, ip) for ip in _held_addresses(spec)]
+        await _run([*steps, partial(self._node_ports.free, port_plans.all_of(spec))])
+
+    async def _change_addresses(
+        self, service: Object, before: Spec, allocation: Allocation, *, is_dry_run: bool
+    ) -> None:
+        """All addresses come or go with a type; the second one also with a family."""
+        spec = service["spec"]
+        if families.is_unchanged_preference(spec, before):
+            return
+        if not service_types.needs_cluster_ip(before):
+            await self._take_addresses(service, range(2), allocation, is_dry_run=is_dry_run)
+            return
+        if service_types.is_headless(before):
+            return
+        has, had = len(service_types.ip_families(spec)), len(service_types.ip_families(before))
+        ips = service_types.cluster_ips(before)
+        freed: Sequence[str] = ()
+        if not service_types.needs_cluster_ip(spec):
+            freed = ips[:]
+        elif (has, had) == (1, 2):
+            freed = ips[1:]
+        elif (has, had) == (2, 1):
+            await self._take_addresses(service, range(1, 2), allocation, is_dry_run=is_dry_run)
+        if not is_dry_run:
+            allocation.commits += [partial(self._free_address, ip) for ip in freed]
+
+    async def _take_addresses(
+        self, service: Object, places: range, allocation: Allocation, *, is_dry_run: bool
+    ) -> None:
+        """Fill the given places among the addresses, one for each family."""
+        spec = service["spec"]
+        ips = list(service_types.cluster_ips(spec))
+        is_new = places.start == 0
+        if not service_types.needs_cluster_ip(spec) or (is_new and service_types.NONE in ips[:1]):
+            return
+        found = service_types.ip_families(spec)
+        # A family that the cluster does not have is left for the rules to refuse.
+        ips += [""] * (len(found) - len(ips))
+        spec["clusterIPs"] = list(ips)
+        for place in range(len(found))[places.start : places.stop]:
+            if found[place] not in self._cluster_ips:
+                continue
+            ips[place] = await self._take_address(
+                self._cluster_ips[found[place]], ips[place], service, allocation, is_dry_run=is_dry_run
+            )
+        spec["clusterIPs"] = ips
+        if is_new:
+            spec["clusterIP"] = ips[0]
+
+    async def _take_address(
+        self, stock: ClusterIPs, wanted: str, service: Object, allocation: Allocation, *, is_dry_run: bool
+    ) -> str:
+        try:
+            if is_dry_run:
+                return await stock.show(wanted)
+            address = wanted or await stock.take_any(service)
+            if wanted:
+                await stock.take(wanted, service)
+        except AddressError as exc:
+            raise _not_allocated(service, wanted, exc) from exc
+        allocation.reverts.append(partial(stock.free, address))
+        return address
+
+    async def _take_ports(
+        self, service: Object, decide: Callable[[Ports], Plan], allocation: Allocation, *, is_dry_run: bool
+    ) -> None:
+        if is_dry_run:
+            decide(DryPorts(await self._node_ports.present())).apply(service["spec"])
+            return
+        plan = await self._node_ports.change(decide)
+        allocation.reverts.append(partial(self._node_ports.free, plan.taken))
+        plan.apply(service["spec"])
+
+    async def _free_address(self, address: str) -> None:
+        stock = self._cluster_ips.get(addresses.family_of(address))
+        if stock is not None:
+            await stock.free(address)
+
+
+def _held_addresses(spec: Spec) -> Sequence[str]:
+    if not service_types.needs_cluster_ip(spec) or service_types.is_headless(spec):
+        return ()
+    return service_types.cluster_ips(spec)
+
+
+def _not_allocated(service: Object, wanted: str, cause: AddressError) -> errors.StatusError:
+    name = service["metadata"].get("name", "")
+    if isinstance(cause, RangeFull):
+        return errors.InternalError(f"failed to allocate a serviceIP for Service {quote(name)}: {cause}")
+    what = f"failed to allocate IP {wanted}: {cause}" if wanted else f"failed to allocate IP: {cause}"
+    shown = service_types.cluster_ips(service["spec"])
+    return invalid_of(GroupKind("", "Service"), name, [fields.invalid("spec.clusterIPs", shown, what)])

@@ -1,0 +1,220 @@
+"""Cluster IPs: an address belongs to the service that its IPAddress object names.
+
+The blocks are those of all ServiceCIDR objects that are ready. Must hold: an address is taken by creating its object,
+which succeeds once; a cached look tells only which addresses are not worth trying.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv6Address, ip_address, ip_network
+from itertools import count
+from typing import NamedTuple
+
+from aio_apiserver.registry.base import conditions, errors, objects
+from aio_apiserver.registry.base.validation import addresses
+from aio_apiserver.registry.base.validation.addresses import Address, Network
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.allocation import bands
+from aio_apiserver.registry.groups.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+logger = logging.getLogger(__name__)
+
+FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family"
+MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by"
+MANAGER = "ipallocator.k8s.io"
+
+_USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
+_TURN = 256
+"""After so many places that are taken others get a turn: a nearly full range is searched for long."""
+
+
+class AddressError(Exception):
+    """An address that cannot be had. The text is for clients."""
+
+
+class RangeFull(AddressError):
+    """No address is free."""
+
+    def __init__(self) -> None:
+        super().__init__("range is full")
+
+
+class _Blocks(NamedTuple):
+    """Those of one ServiceCIDR, and when it was made."""
+
+    networks: Sequence[Network]
+    since: str
+
+
+class ClusterIPs:
+    """The addresses of one family. `store` keeps IPAddress objects, `cidrs` ServiceCIDR objects."""
+
+    def __init__(self, family: str, *, store: Store, cidrs: Store, metrics: AllocationMetrics, patience: Clock) -> None:
+        self.family = family
+        self._store = store
+        self._cidrs = cidrs
+        self._metrics = metrics
+        self._patience = patience
+        self._read: dict[str, tuple[int, _Blocks]] = {}
+
+    async def take(self, text: str, service: Object) -> None:
+        """Take this very address for a service. Raises AddressError."""
+        address = addresses.parse(text)
+        network = _network_of(await self._networks(), address)
+        network = network or _network_of(await self._networks(resource_version=None), address)
+        if network is None:
+            raise AddressError("the provided network does not match the current range")
+        try:
+            await self.register(str(address), service)
+        except AddressError:
+            self._metrics.address_refused(str(network), WANTED)
+            raise
+        self._metrics.address_taken(str(network), WANTED)
+
+    async def take_any(self, service: Object) -> str:
+        """Take a free address for a service. Raises AddressError."""
+        began = self._patience.monotonic()
+        for network in await self._networks():
+            for turn, address in zip(count(1), _search(network), strict=False):
+                if turn % _TURN == 0:
+                    await asyncio.sleep(0)
+                if await self._may_be_free(address) and await self._register_if_free(address, service):
+                    self._metrics.address_taken(str(network), CHOSEN)
+                    self._metrics.address_chosen(str(network), self._patience.monotonic() - began)
+                    return address
+            self._metrics.address_refused(str(network), CHOSEN)
+        raise RangeFull
+
+    async def show(self, text: str) -> str:
+        """What a dry run shows: the address that was asked for, or one that need not be free. Raises AddressError."""
+        network = next(iter(await self._networks()), None)
+        if network is None:
+            raise AddressError("allocator not ready")
+        if text and not _is_inside(network, addresses.parse(text)):
+            why = f"the provided IP ({addresses.parse(text)}) is not in the valid range"
+            raise AddressError(f"{why}. The range of valid IPs is {network}")
+        return text or str(network.network_address)
+
+    async def free(self, text: str) -> None:
+        """Give an address back. What fails is left to the repair."""
+        try:
+            await self._store.delete(self._request, str(addresses.parse(text)), DeleteOptions())
+        except errors.NotFound:
+            return
+        except errors.StatusError as exc:
+            logger.warning("cluster IP %s is not freed yet: %s", text, exc)
+            return
+        network = _network_of(await self._networks(), addresses.parse(text))
+        if network is not None:
+            self._metrics.address_freed(str(network))
+
+    async def count(self, taken: Sequence[Object]) -> None:
+        """Have it told how many addresses are taken, when these are all."""
+        held = [addresses.parse(one["metadata"]["name"]) for one in taken]
+        for network in await self._networks():
+            first, last = _bounds(network)
+            self._metrics.addresses_counted(
+                str(network), sum(_is_inside(network, one) for one in held), last - first + 1
+            )
+
+    async def all(self) -> Sequence[Object]:
+        """The objects of all addresses that are taken for services."""
+        wanted = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
+        items = (await self._store.list(self._request, ListOptions())).items
+        return [item.decode() for item in items if wanted.items() <= dict(item.labels).items()]
+
+    async def register(self, address: str, service: Object) -> None:
+        """Make the object that gives the address to a service. Raises AddressError."""
+        metadata = service["metadata"]
+        parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata.get("name", "")}
+        labels = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
+        obj = {"metadata": {"name": address, "labels": labels}, "spec": {"parentRef": parent}}
+        try:
+            await self._store.create(self._request, obj, CreateOptions())
+        except errors.AlreadyExists:
+            raise AddressError("provided IP is already allocated") from None
+        except errors.Invalid as exc:
+            raise AddressError(exc.message) from exc
+
+    @property
+    def _request(self) -> Request:
+        return Request(user=_USER, version=self._store.kind.hub_version, warn=lambda _warning: None)
+
+    async def _register_if_free(self, address: str, service: Object) -> bool:
+        try:
+            await self.register(address, service)
+        except AddressError as exc:
+            if exc.__cause__ is not None:
+                raise
+            return False
+        return True
+
+    async def _may_be_free(self, address: str) -> bool:
+        try:
+            await self._store.get(self._request, address, resource_version=0)
+        except errors.NotFound:
+            return True
+        return False
+
+    async def _networks(self, *, resource_version: int | None = 0) -> Sequence[Network]:
+        """The blocks of this family that are in use, each once, in the order in which they came."""
+        items = (await self._cidrs.list(self._request, ListOptions(resource_version=resource_version))).items
+        if len(self._read) > 2 * len(items):
+            self._read.clear()
+        found = sorted((self._networks_of(item) for item in items), key=lambda one: one.since)
+        return list(dict.fromkeys(network for one in found for network in one.networks))
+
+    def _networks_of(self, stored: StoredObject) -> _Blocks:
+        """The blocks of one ServiceCIDR, decoded once: every new service asks."""
+        known = self._read.get(stored.key)
+        if known is not None and known[0] == stored.revision:
+            return known[1]
+        obj = stored.decode()
+        blocks = objects.get(obj, "spec.cidrs") or () if _is_ready(obj) else ()
+        networks = [ip_network(block) for block in blocks if family_of(ip_network(block)) == self.family]
+        read = _Blocks(networks, obj["metadata"].get("creationTimestamp") or "")
+        self._read[stored.key] = (stored.revision, read)
+        return read
+
+
+def _is_ready(service_cidr: Object) -> bool:
+    """Nobody has said that it is not, and it is there to stay."""
+    ready = conditions.find(service_cidr.get("status") or {}, "Ready")
+    is_ending = service_cidr["metadata"].get("deletionTimestamp")
+    return not is_ending and (ready is None or ready.get("status") == "True")
+
+
+def _bounds(network: Network) -> tuple[int, int]:
+    """The first and the last address that a service can have: never that of the network, nor IPv4's broadcast."""
+    last = int(network.broadcast_address)
+    return int(network.network_address) + 1, last - 1 if network.version == 4 else last
+
+
+def _network_of(networks: Sequence[Network], address: Address | None) -> Network | None:
+    return next((network for network in networks if _is_inside(network, address)), None)
+
+
+def _is_inside(network: Network, address: Address | None) -> bool:
+    first, last = _bounds(network)
+    return address is not None and address.version == network.version and first <= int(address) <= last
+
+
+def _search(network: Network) -> Iterator[str]:
+    """The addresses of a block in the order in which a free one is looked for."""
+    first, last = _bounds(network)
+    size = last - first + 1
+    band = bands.band_size(network.num_addresses, least=16, most=256, step=16)
+    for place in bands.search_order(size, band):
+        yield str(ip_address(first + place) if network.version == 4 else IPv6Address(first + place))
+
+
+def family_of(network: Network) -> str:
+    """The family of the addresses of a block."""
+    return f"IPv{network.version}"

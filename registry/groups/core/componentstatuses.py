@@ -1,0 +1,114 @@
+"""Component statuses: whether the storage and the two servers beside this one are well, asked when somebody reads.
+
+Nothing is kept. Must hold: a component that does not answer costs a reader no more than the deadline.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Environment, Request
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
+from aio_apiserver.storage.stored_object import Object, Reader, StoredObject
+
+COMPONENTSTATUSES = Kind(
+    group="",
+    plural="componentstatuses",
+    kind="ComponentStatus",
+    is_namespaced=False,
+    short_names=("cs",),
+    verbs=("get", "list"),
+    deprecation="v1 ComponentStatus is deprecated in v1.19+",
+)
+
+_DEADLINE_SECONDS = 20.0
+_PORTS = {"controller-manager": 10257, "scheduler": 10259}
+_LONGEST = 64 * 1024
+
+
+def _unreadable(_data: bytes) -> Object:
+    raise ValueError("a component status is never stored")
+
+
+_READER = Reader(_unreadable, lambda obj: {"metadata.name": obj["metadata"]["name"], "metadata.namespace": ""})
+
+Condition = Mapping[str, str]
+Probe = Callable[[], Awaitable[Condition]]
+
+
+class ComponentStatusREST:
+    """The statuses of all components that there are by design."""
+
+    def __init__(self, environment: Environment) -> None:
+        storage = environment.storage_for(resource_of(NAMESPACES))
+        self._probes: Mapping[str, Probe] = {
+            "controller-manager": partial(_server, _PORTS["controller-manager"]),
+            "etcd-0": partial(_storage, storage),
+            "scheduler": partial(_server, _PORTS["scheduler"]),
+        }
+
+    @property
+    def kind(self) -> Kind:
+        return COMPONENTSTATUSES
+
+    def object_kind(self, version: str) -> GroupVersionKind:
+        return GroupVersionKind("", version, COMPONENTSTATUSES.kind)
+
+    async def get(self, request: Request, name: str, *, resource_version: int | None = None) -> StoredObject:
+        probe = self._probes.get(name)
+        if probe is None:
+            raise errors.NotFound(GroupResource("", COMPONENTSTATUSES.singular), name)
+        return await _status(name, probe)
+
+    async def list(self, request: Request, options: ListOptions) -> ListResult:
+        every = await asyncio.gather(*(_status(name, probe) for name, probe in self._probes.items()))
+        return ListResult([one for one in every if options.predicate.matches(one)], revision=0)
+
+
+async def _status(name: str, probe: Probe) -> StoredObject:
+    try:
+        async with asyncio.timeout(_DEADLINE_SECONDS):
+            condition = await probe()
+    except TimeoutError:
+        condition = {"status": "False", "message": "context deadline exceeded"}
+    obj: Object = {"metadata": {"name": name}, "conditions": [{"type": "Healthy", **condition}]}
+    return StoredObject.of(name, 0, obj, _READER)
+
+
+async def _storage(storage: Storage) -> Condition:
+    try:
+        await storage.get_list("", ListOptions(limit=1))
+    except StorageError as exc:
+        return {"status": "False", "error": str(exc)}
+    return {"status": "True", "message": "ok"}
+
+
+async def _server(port: int) -> Condition:
+    """What a server on this machine says of itself; its certificate is its own."""
+    trusting = ssl.create_default_context()
+    trusting.check_hostname = False
+    trusting.verify_mode = ssl.CERT_NONE
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
+    except OSError:
+        address = f"127.0.0.1:{port}"
+        refused = f'Get "https://{address}/healthz": dial tcp {address}: connect: connection refused'
+        return {"status": "False", "message": refused}
+    try:
+        writer.write(b"GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        answer = await reader.read(_LONGEST)
+    finally:
+        writer.close()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    code = head.split(b" ", 2)[1:2]
+    if code == [b"200"]:
+        return {"status": "True", "message": body.decode(errors="replace")}
+    shown = b"".join(code).decode(errors="replace")
+    return {"status": "False", "message": f"HTTP probe failed with statuscode: {shown}"}

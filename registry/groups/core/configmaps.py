@@ -1,0 +1,32 @@
+"""Config maps: text and bytes by key."""
+
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.core import data
+from aio_apiserver.storage.stored_object import Object
+
+
+class ConfigMapStrategy(Strategy, frozen=True, kw_only=True):
+    """Keys are unique over both kinds of data."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        texts, binaries = obj.get("data") or {}, obj.get("binaryData") or {}
+        errors = super().validate(context, obj)
+        for key in texts:
+            errors += field.invalid_each(f"data[{key}]", key, data.check_key(key))
+            if key in binaries:
+                errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+        errors += data.validate_keys(binaries, "binaryData")
+        size = sum(len(value.encode()) for value in texts.values()) + data.bytes_in_base64(binaries)
+        if size > data.LIMIT:
+            errors.append(field.too_long("[]", data.LIMIT))
+        return errors
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + data.validate_frozen(new, old, ("data", "binaryData")) + self.validate_again(context, new)
+
+
+CONFIGMAPS = Kind(group="", plural="configmaps", kind="ConfigMap", short_names=("cm",), strategy=ConfigMapStrategy())

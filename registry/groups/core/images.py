@@ -1,0 +1,44 @@
+"""Images of containers: what the name of one says of how it is pulled.
+
+A name is [domain/]path[:tag][@digest]. Pure.
+"""
+
+import re
+
+from aio_apiserver.registry.base.remembering import remember_short
+
+_ALWAYS = "Always"
+_IF_NOT_PRESENT = "IfNotPresent"
+_LATEST = "latest"
+
+_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_LABEL = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_DOMAIN = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
+_DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
+_NAME = re.compile(
+    rf"(?:(?P<domain>{_DOMAIN})/)?(?P<path>{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?(?:@(?P<digest>{_DIGEST}))?",
+    re.ASCII,
+)
+_IDENTIFIER = re.compile(r"[a-f0-9]{64}")
+_PATH_LIMIT = 255
+_DEFAULT_DOMAINS = ("", "docker.io", "index.docker.io")
+_OFFICIAL = "library"
+
+
+def _full_path(match: re.Match[str]) -> str:
+    """The path with all that is meant: what does not look like a domain begins the path."""
+    domain, path = match["domain"] or "", match["path"]
+    if domain in _DEFAULT_DOMAINS:
+        return path if "/" in path else f"{_OFFICIAL}/{path}"
+    is_domain = domain == "localhost" or "." in domain or ":" in domain or domain != domain.lower()
+    return path if is_domain else f"{domain}/{path}"
+
+
+@remember_short(4096, longest=512)
+def pull_policy(image: str) -> str:
+    """When an image is pulled if nobody says: always if it is the latest, which moves; else when it is not there."""
+    match = _NAME.fullmatch(image)
+    if match is None or _IDENTIFIER.fullmatch(image) or len(_full_path(match)) > _PATH_LIMIT:
+        return _IF_NOT_PRESENT
+    is_latest = match["tag"] == _LATEST or (match["tag"] is None and match["digest"] is None)
+    return _ALWAYS if is_latest else _IF_NOT_PRESENT

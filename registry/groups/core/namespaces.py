@@ -1,0 +1,109 @@
+"""Namespaces: they carry their name as a label, begin Active, and wait for the `kubernetes` finalizer to go.
+
+The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize changes it. How a namespace begins to end
+is in namespaces_deletion.py.
+"""
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.validation import field, names, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import ALL_VERBS, Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+FINALIZER = "kubernetes"
+ACTIVE, TERMINATING = "Active", "Terminating"
+
+_FINALIZERS = "spec.finalizers"
+_PHASE_DETAIL = "may only be '{}' if `deletionTimestamp` is {}empty"
+
+
+class NamespaceStrategy(Strategy, frozen=True, kw_only=True):
+    """What a namespace begins with and keeps."""
+
+    def default(self, obj: Object) -> None:
+        if obj["metadata"].get("name"):
+            _label(obj)
+        if not objects.get(obj, "status.phase"):
+            objects.put(obj, "status.phase", ACTIVE)
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        finalizers = objects.get(obj, _FINALIZERS) or []
+        if FINALIZER not in finalizers:
+            objects.put(obj, _FINALIZERS, [*finalizers, FINALIZER])
+        obj["status"] = {"phase": ACTIVE}
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        objects.put(new, _FINALIZERS, objects.get(old, _FINALIZERS))
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj)
+        for name in objects.get(obj, _FINALIZERS) or ():
+            errors += object_meta.validate_finalizer(name, _FINALIZERS)
+        return errors
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate_again(context, new) + super().validate_update(context, new, old)
+
+    def canonicalize(self, obj: Object) -> None:
+        _label(obj)
+
+    def is_held(self, obj: Object) -> bool:
+        return bool(objects.get(obj, _FINALIZERS))
+
+
+def _label(obj: Object) -> None:
+    metadata = obj["metadata"]
+    metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: metadata["name"]}
+
+
+class NamespaceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """The phase follows from the deletion; whoever ends namespaces reports conditions."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        is_ending = bool(new["metadata"].get("deletionTimestamp"))
+        wanted = TERMINATING if is_ending else ACTIVE
+        phase = objects.get(new, "status.phase", "")
+        if phase != wanted:
+            detail = _PHASE_DETAIL.format(wanted, "not " if is_ending else "")
+            errors.append(field.invalid("status.Phase", phase, detail))
+        return errors
+
+    def canonicalize(self, obj: Object) -> None:
+        _label(obj)
+
+    def is_held(self, obj: Object) -> bool:
+        return bool(objects.get(obj, _FINALIZERS))
+
+
+class NamespaceFinalizeStrategy(NamespaceStrategy, frozen=True, kw_only=True):
+    """/finalize: the one place where the finalizers of the spec change."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        new["status"] = old.get("status")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = Strategy.validate_update(self, context, new, old)
+        for index, name in enumerate(objects.get(new, _FINALIZERS) or ()):
+            errors += object_meta.validate_finalizer(name, f"{_FINALIZERS}[{index}]")
+        return errors
+
+
+FINALIZE_STRATEGY = NamespaceFinalizeStrategy(check_name=names.is_dns_label)
+
+NAMESPACES = Kind(
+    group="",
+    plural="namespaces",
+    kind="Namespace",
+    is_namespaced=False,
+    short_names=("ns",),
+    verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
+    strategy=NamespaceStrategy(has_status=True, check_name=names.is_dns_label),
+    status_strategy=NamespaceStatusStrategy(),
+    returns_deleted_object=True,
+    fields={"status.phase": text("status.phase")},
+)

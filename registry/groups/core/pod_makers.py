@@ -1,0 +1,27 @@
+"""Kinds that make pods of a template: what belongs to features that are off is dropped from it on its way in."""
+
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec
+from aio_apiserver.storage.stored_object import Object
+
+
+class PodMakerStrategy(Strategy, frozen=True, kw_only=True):
+    """The owner of a template. Its owners of fields know what was sent, what is dropped included."""
+
+    def template(self, obj: Object) -> Object | None:
+        """The template, which may be missing where it is a pointer."""
+        found: Object | None = obj["spec"].get("template")
+        return found
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        self._drop_disabled(obj)
+        super().prepare_for_create(context, obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        self._drop_disabled(new)
+        super().prepare_for_update(context, new, old)
+
+    def _drop_disabled(self, obj: Object) -> None:
+        template = self.template(obj)
+        if template is not None:
+            pod_spec.drop_disabled(template["spec"])

@@ -1,0 +1,35 @@
+"""The paths below pods, /bindings, which is one of them by another name, and the proxies of nodes and services."""
+
+from collections.abc import Mapping
+
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.status import SubresourceREST
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core import pods_ephemeralcontainers, pods_resize
+from aio_apiserver.registry.groups.core.bindings import BINDINGS, BindingREST
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.pods_log import LogREST
+from aio_apiserver.registry.groups.core.pods_streams import StreamREST
+from aio_apiserver.registry.groups.core.proxies import NodeProxyREST, PodProxyREST, ServiceProxyREST
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.policy.evictions import EvictionREST
+
+
+def paths(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, RESTStorage]:
+    """What is served beyond pods and their status, by path."""
+    pods = stores[PODS.plural]
+    return {
+        BINDINGS.plural: BindingREST(pods, BINDINGS),
+        "nodes/proxy": NodeProxyREST(stores[NODES.plural], environment),
+        "pods/attach": StreamREST(pods, environment, subresource="attach", options="PodAttachOptions"),
+        "pods/binding": BindingREST(pods, PODS),
+        "pods/ephemeralcontainers": SubresourceREST(pods, "ephemeralcontainers", pods_ephemeralcontainers.STRATEGY),
+        "pods/eviction": EvictionREST(pods, environment),
+        "pods/exec": StreamREST(pods, environment, subresource="exec", options="PodExecOptions"),
+        "pods/log": LogREST(pods, environment),
+        "pods/portforward": StreamREST(pods, environment, subresource="portforward", options="PodPortForwardOptions"),
+        "pods/proxy": PodProxyREST(pods, environment),
+        "pods/resize": SubresourceREST(pods, "resize", pods_resize.STRATEGY),
+        "services/proxy": ServiceProxyREST(stores[SERVICES.plural], environment),
+    }

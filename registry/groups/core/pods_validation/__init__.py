@@ -1,0 +1,70 @@
+"""What is wrong with pods and with templates of pods: one file a topic. Pure.
+
+    spec.py          the whole spec, in order; templates.py, pod.py: what comes on top
+    containers.py    names, images, ports; environment.py, mounts.py, probes.py, resources.py, restarts.py
+    volumes.py       one source each; volume_sources.py, projected.py, claims.py: what a source may say
+    security.py      security contexts; windows.py: the operating system
+    affinity.py, scheduling.py, network.py, annotations.py
+    options.py       how strict to be; allowances.py: what an old pod may go on doing wrong
+    updates.py, status.py, resizing.py, ephemeral_containers.py: what may change
+
+A file is loaded when the first pod comes that it has to check. Must hold: the errors, their words and their order are
+kube-apiserver's.
+"""
+
+from typing import TYPE_CHECKING
+
+from aio_apiserver.registry.base.deferred import Deferred
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.core.pods_validation import (
+        affinity,
+        allowances,
+        annotations,
+        claims,
+        ephemeral_containers,
+        options,
+        pod,
+        resizing,
+        resources,
+        rules,
+        scheduling,
+        status,
+        templates,
+        updates,
+        volume_sources,
+    )
+else:
+    affinity = Deferred("aio_apiserver.registry.groups.core.pods_validation.affinity")
+    allowances = Deferred("aio_apiserver.registry.groups.core.pods_validation.allowances")
+    annotations = Deferred("aio_apiserver.registry.groups.core.pods_validation.annotations")
+    claims = Deferred("aio_apiserver.registry.groups.core.pods_validation.claims")
+    ephemeral_containers = Deferred("aio_apiserver.registry.groups.core.pods_validation.ephemeral_containers")
+    options = Deferred("aio_apiserver.registry.groups.core.pods_validation.options")
+    pod = Deferred("aio_apiserver.registry.groups.core.pods_validation.pod")
+    resizing = Deferred("aio_apiserver.registry.groups.core.pods_validation.resizing")
+    resources = Deferred("aio_apiserver.registry.groups.core.pods_validation.resources")
+    rules = Deferred("aio_apiserver.registry.groups.core.pods_validation.rules")
+    scheduling = Deferred("aio_apiserver.registry.groups.core.pods_validation.scheduling")
+    status = Deferred("aio_apiserver.registry.groups.core.pods_validation.status")
+    templates = Deferred("aio_apiserver.registry.groups.core.pods_validation.templates")
+    updates = Deferred("aio_apiserver.registry.groups.core.pods_validation.updates")
+    volume_sources = Deferred("aio_apiserver.registry.groups.core.pods_validation.volume_sources")
+
+__all__ = [
+    "affinity",
+    "allowances",
+    "annotations",
+    "claims",
+    "ephemeral_containers",
+    "options",
+    "pod",
+    "resizing",
+    "resources",
+    "rules",
+    "scheduling",
+    "status",
+    "templates",
+    "updates",
+    "volume_sources",
+]

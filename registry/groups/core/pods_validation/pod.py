@@ -1,0 +1,51 @@
+"""What is wrong with a pod beyond its spec: its annotations, and what a template may leave open. Pure."""
+
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.groups.core.pods_validation import annotations, containers
+from aio_apiserver.registry.groups.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
+from aio_apiserver.registry.groups.core.pods_validation.spec import validate_pod_spec
+
+_NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
+
+
+def validate(pod: Obj, *, options: PodOptions) -> Errors:
+    """The rules that hold at any time, the common rules of metadata excepted."""
+    metadata, spec = pod["metadata"], pod["spec"]
+    told = metadata.get("annotations") or {}
+    errors = annotations.validate(told, spec, "metadata.annotations", options=options) if told else []
+    errors += validate_pod_spec(spec, metadata, "spec", options=options)
+    if not spec.get("serviceAccountName"):
+        errors += _validate_no_tokens(spec)
+    for member in ("containers", "initContainers"):
+        for index, container in enumerate(spec.get(member) or ()):
+            errors += containers.validate_image(container, f"spec.{member}[{index}]")
+    return errors
+
+
+def _validate_no_tokens(spec: Obj) -> Errors:
+    return [
+        field.forbidden(f"spec.volumes[{number}].projected.sources[{index}].serviceAccountToken", _NO_ACCOUNT)
+        for number, volume in enumerate(spec.get("volumes") or ())
+        for index, source in enumerate((volume.get("projected") or {}).get("sources") or ())
+        if source.get("serviceAccountToken") is not None
+    ]
+
+
+def validate_new(pod: Obj, *, options: PodOptions) -> Errors:
+    """The rules for a new pod."""
+    spec = pod["spec"]
+    errors = validate(pod, options=options)
+    if spec.get("ephemeralContainers"):
+        errors.append(field.forbidden("spec.ephemeralContainers", "cannot be set on create"))
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        why = "cannot be set until all schedulingGates have been cleared"
+        errors.append(field.forbidden("spec.nodeName", why))
+    return errors + annotations.validate_profiles(pod["metadata"], spec, "spec")
+
+
+def validate_annotations(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
+    """The annotations of a changed pod, and what of them may not change."""
+    told, before = new["metadata"].get("annotations") or {}, old["metadata"].get("annotations") or {}
+    errors = annotations.validate_update(told, before, "metadata.annotations")
+    return errors + annotations.validate(told, new["spec"], "metadata.annotations", options=options)

@@ -1,0 +1,96 @@
+"""Projected and downward volumes: files that are made of secrets, config maps, tokens and of the pod itself. Pure.
+
+Sources that default feature gates take off (trust bundles, certificates of pods) never come here.
+"""
+
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.groups.core.pods_validation import fields_of_pods, rules
+from aio_apiserver.registry.groups.core.pods_validation.options import PodOptions
+from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
+
+_SHORTEST = 10 * 60
+_LONGEST = 2**32
+_DUPLICATE = "conflicting duplicate paths"
+_DOWNWARD = "downwardAPI"
+_TOKEN = "serviceAccountToken"  # noqa: S105 - the name of a field
+_KINDS = ("secret", "configMap", _DOWNWARD, _TOKEN)
+
+
+def validate_projected(source: Obj, path: str, *, options: PodOptions) -> Errors:
+    """Several sources in one directory."""
+    errors = rules.file_mode(source, path, "defaultMode")
+    seen: set[str] = set()
+    for index, one in enumerate(source.get("sources") or ()):
+        here = f"{path}.sources[{index}]"
+        kinds = [kind for kind in _KINDS if one.get(kind) is not None]
+        for kind in kinds:
+            if kind == _TOKEN:
+                errors += _validate_token(one[kind], f"{here}.{kind}", path=path, options=options)
+            else:
+                errors += _validate_files(kind, one[kind], here=f"{here}.{kind}", path=path, seen=seen)
+        if len(kinds) > 1:
+            errors.append(field.forbidden(here, "may not specify more than 1 volume type per source"))
+    return errors
+
+
+def _validate_files(kind: str, source: Obj, *, here: str, path: str, seen: set[str]) -> Errors:
+    """The files of one source, none of them where another is."""
+    is_downward = kind == _DOWNWARD
+    errors = [] if is_downward else rules.required(source, here, "name")
+    for index, item in enumerate(source.get("items") or ()):
+        if is_downward:
+            errors += validate_downward_file(item, here)
+        else:
+            errors += validate_key_to_path(item, f"{here}.items[{index}]")
+        name = item.get("path")
+        if name and name in seen:
+            errors.append(field.invalid(path, name if is_downward else source.get("name", ""), _DUPLICATE))
+        seen.add(name)
+    return errors
+
+
+def _validate_token(source: Obj, here: str, *, path: str, options: PodOptions) -> Errors:
+    seconds = source.get("expirationSeconds") or 0
+    errors: Errors = []
+    if seconds < _SHORTEST:
+        why = "may not specify a duration less than 10 minutes"
+        errors.append(field.invalid(f"{here}.expirationSeconds", seconds, why))
+    if seconds > _LONGEST:
+        why = "may not specify a duration larger than 2^32 seconds"
+        errors.append(field.invalid(f"{here}.expirationSeconds", seconds, why))
+    errors += rules.required(source, path, "path")
+    if source.get("path") and not options.allows_any_token_path:
+        errors += rules.local_path(source["path"], f"{path}.path")
+    return errors
+
+
+def validate_downward(source: Obj, path: str) -> Errors:
+    """Files with fields of the pod."""
+    errors = rules.file_mode(source, path, "defaultMode")
+    for item in source.get("items") or ():
+        errors += validate_downward_file(item, path)
+    return errors
+
+
+def validate_downward_file(item: Obj, path: str) -> Errors:
+    """One field of the pod in one file."""
+    errors = rules.required(item, path, "path")
+    errors += rules.local_path(item.get("path", ""), f"{path}.path")
+    reference, resource = item.get("fieldRef"), item.get("resourceFieldRef")
+    if reference is not None:
+        errors += fields_of_pods.validate_field(reference, f"{path}.fieldRef", allowed=fields_of_pods.IN_VOLUMES)
+        if resource is not None:
+            why = "fieldRef and resourceFieldRef can not be specified simultaneously"
+            errors.append(field.invalid(path, "resource", why))
+    elif resource is not None:
+        errors += fields_of_pods.validate_resource(resource, f"{path}.resourceFieldRef", is_in_volume=True)
+    else:
+        errors.append(field.required(path, "one of fieldRef and resourceFieldRef is required"))
+    return errors + rules.file_mode(item, path, "mode")
+
+
+def validate_key_to_path(item: Obj, path: str) -> Errors:
+    """One key in one file."""
+    errors = rules.required(item, path, "key", "path")
+    errors += rules.local_path(item.get("path", ""), f"{path}.path")
+    return errors + rules.file_mode(item, path, "mode")

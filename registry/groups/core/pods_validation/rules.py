@@ -1,0 +1,103 @@
+"""Rules that many fields of pods share: text that must be there, words of a list, names, paths, file modes. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation.field import FieldError
+
+Obj = Mapping[str, Any]
+Errors = list[FieldError]
+
+_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
+_BACKSTEP = "must not contain '..'"
+_MAX_ID = 2**31 - 1
+
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+"""In the order in which rules look through all containers of a pod."""
+
+
+def each_container(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
+    """Every container of a pod with its path."""
+    for name in CONTAINER_LISTS:
+        for index, container in enumerate(spec.get(name) or ()):
+            yield container, f"{path}.{name}[{index}]"
+
+
+def given(obj: Obj | None, name: str) -> Obj:
+    """A member that may be missing."""
+    return (obj or {}).get(name) or {}
+
+
+def required(obj: Obj, path: str, *members: str) -> Errors:
+    """Members that may not be empty."""
+    return [field.required(f"{path}.{name}") for name in members if not obj.get(name)]
+
+
+def label(value: str, path: str) -> Errors:
+    """A DNS label."""
+    return field.invalid_each(path, value, names.is_dns_label(value, False))
+
+
+def subdomain(value: str, path: str) -> Errors:
+    """A DNS subdomain."""
+    return field.invalid_each(path, value, names.is_dns_subdomain(value, False))
+
+
+def qualified_name(value: str, path: str) -> Errors:
+    """A label key."""
+    return field.invalid_each(path, value, names.check_qualified_name(value))
+
+
+def required_word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:
+    """A word of a fixed list, in the order in which it is told."""
+    if not obj.get(member):
+        return [field.required(f"{path}.{member}")]
+    return word(obj, path, member, supported)
+
+
+def word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:
+    """The same for a member that may be missing, though not empty."""
+    value = obj.get(member)
+    if value is None or value in supported:
+        return []
+    return [field.not_supported(f"{path}.{member}", value, supported)]
+
+
+def identity(obj: Obj, path: str, member: str) -> Errors:
+    """The number of a user or a group."""
+    value = obj.get(member)
+    if value is None:
+        return []
+    return identity_number(value, f"{path}.{member}")
+
+
+def identity_number(value: int, path: str) -> Errors:
+    if 0 <= value <= _MAX_ID:
+        return []
+    return [field.invalid(path, value, f"must be between 0 and {_MAX_ID}, inclusive")]
+
+
+def file_mode(obj: Obj, path: str, member: str) -> Errors:
+    """The mode of a file."""
+    value = obj.get(member)
+    return [] if value is None or 0 <= value <= 0o777 else [field.invalid(f"{path}.{member}", value, _MODE)]
+
+
+def path_without_backsteps(value: str, path: str) -> Errors:
+    """A path that never goes up."""
+    return [field.invalid(path, value, _BACKSTEP)] if ".." in value.split("/") else []
+
+
+def relative_path(value: str, path: str) -> Errors:
+    """A path that stays below where it begins."""
+    errors = [field.invalid(path, value, "must be a relative path")] if value.startswith("/") else []
+    return errors + path_without_backsteps(value, path)
+
+
+def local_path(value: str, path: str) -> Errors:
+    """The same, and not one of the names that begin with two dots, which volumes keep for themselves."""
+    errors = relative_path(value, path)
+    if value.startswith("..") and not value.startswith("../"):
+        errors.append(field.invalid(path, value, "must not start with '..'"))
+    return errors

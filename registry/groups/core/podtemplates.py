@@ -1,0 +1,52 @@
+"""Pod templates: a template of pods by itself."""
+
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.groups.core.pods_validation import templates
+from aio_apiserver.storage.stored_object import Object
+
+
+class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """The template is all that there is."""
+
+    def template(self, obj: Object) -> Object | None:
+        return obj.get("template")
+
+    def default(self, obj: Object) -> None:
+        pod_spec.default_template(obj.get("template"))
+
+    def is_changed(self, new: Object, old: Object) -> bool:
+        return bool(new["template"] != old["template"])
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj)
+        return errors + templates.validate_pod_template(obj["template"], "template", context=context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + templates.validate_pod_template(
+            new["template"],
+            "template",
+            old=old["template"],
+            context=context,
+        )
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return pod_warnings.template_warnings(obj["template"], "template")
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        if new["metadata"].get("generation") == old["metadata"].get("generation"):
+            return []
+        return pod_warnings.template_warnings(new["template"], "template")
+
+
+PODTEMPLATES = Kind(
+    group="",
+    plural="podtemplates",
+    kind="PodTemplate",
+    strategy=PodTemplateStrategy(has_generation=True),
+    returns_deleted_object=True,
+)

@@ -1,0 +1,68 @@
+"""The core group: its kinds."""
+
+from collections.abc import Mapping
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core import namespaces_deletion, pod_subresources
+from aio_apiserver.registry.groups.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.groups.core.events import EVENTS
+from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.service_hooks import service_hooks
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.serviceaccounts_token import TokenREST
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.events.provider import KINDS as EVENTS_ELSEWHERE
+
+GROUP = ""
+
+KINDS = (
+    CONFIGMAPS,
+    ENDPOINTS,
+    EVENTS,
+    LIMITRANGES,
+    NAMESPACES,
+    NODES,
+    PERSISTENTVOLUMECLAIMS,
+    PERSISTENTVOLUMES,
+    PODS,
+    PODTEMPLATES,
+    REPLICATIONCONTROLLERS,
+    RESOURCEQUOTAS,
+    SECRETS,
+    SERVICEACCOUNTS,
+    SERVICES,
+)
+
+
+def _extras(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    """What the group serves beyond its kinds."""
+    return {
+        "v1": {
+            COMPONENTSTATUSES.plural: ComponentStatusREST(environment),
+            f"{SERVICEACCOUNTS.plural}/token": TokenREST(environment),
+            **namespaces_deletion.paths(stores),
+            **pod_subresources.paths(stores, environment),
+        }
+    }
+
+
+PROVIDER = KindsProvider(
+    group=GROUP,
+    kinds=KINDS,
+    also={EVENTS.plural: EVENTS_ELSEWHERE},
+    hooks={SERVICES.plural: service_hooks},
+    extras=_extras,
+)

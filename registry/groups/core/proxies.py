@@ -1,0 +1,161 @@
+"""pods/proxy, services/proxy and nodes/proxy: requests that go on to what runs in the cluster.
+
+A name in the path may say more than a name: `https:web:443` is the port 443 of web, over TLS. Must hold: what a request
+goes on to is a unicast address of the network, never this host's own or a link's.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.errors import ServiceUnavailable
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.locations import Call, Location, Passage
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Environment, Request
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.connections import ALL, Connection
+from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.groups.core.kubelets import Kubelets
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.unicast import is_global
+from aio_apiserver.storage.stored_object import Object
+
+_SCHEMES = ("", "http", "https")
+_NOT_ALLOWED = "address not allowed"
+
+
+class _Target(NamedTuple):
+    """What a name in a path says; empty is what it does not say."""
+
+    scheme: str
+    name: str
+    port: str
+
+
+def _target(text: str, what: str) -> _Target:
+    """Read name, name:port or scheme:name:port. Raises BadRequest."""
+    parts = text.split(":")
+    scheme, name, port = ["", *parts, ""][:3] if len(parts) < 3 else parts[:3]
+    if len(parts) > 3 or not name or scheme not in _SCHEMES:
+        raise errors.BadRequest(f"invalid {what} request {quote(text)}")
+    return _Target(scheme, name, port)
+
+
+class ProxyREST(Connection):
+    """What the three proxies share: their options hold nothing but the path."""
+
+    verbs = ALL
+    takes_paths = True
+
+    async def connect(self, request: Request, name: str, call: Call) -> Location | None:
+        await self.admit(request, name, {"path": call.path} if call.path else {})
+        return await self.locate(request, name, call)
+
+    async def locate(self, request: Request, name: str, call: Call) -> Location:
+        """Where a name leads. Raises StatusError."""
+        raise NotImplementedError
+
+
+class PodProxyREST(ProxyREST):
+    """Leads to the address of a pod, and to its first port if the name says none."""
+
+    def __init__(self, pods: Store, environment: Environment) -> None:
+        super().__init__(pods, environment, subresource="proxy", options="PodProxyOptions")
+
+    async def locate(self, request: Request, name: str, call: Call) -> Location:
+        target = _target(name, "pod")
+        pod = await self.get(request, target.name)
+        address = next((one.get("ip", "") for one in objects.get(pod, "status.podIPs", ())), "")
+        if not is_global(address):
+            raise errors.BadRequest(_NOT_ALLOWED)
+        port = target.port or next(_ports(pod), "")
+        return Location(passage=Passage.PROXY, scheme=target.scheme or "http", host=address, port=port, path=call.path)
+
+
+def _ports(pod: Object) -> Iterator[str]:
+    for container in pod["spec"].get("containers") or ():
+        if container.get("ports"):
+            yield str(container["ports"][0].get("containerPort", 0))
+
+
+class NodeProxyREST(ProxyREST):
+    """Leads to a kubelet, or to another port of its node."""
+
+    def __init__(self, nodes: Store, environment: Environment) -> None:
+        super().__init__(nodes, environment, subresource="proxy", options="NodeProxyOptions")
+        self._kubelets = Kubelets(environment)
+
+    async def locate(self, request: Request, name: str, call: Call) -> Location:
+        target = _target(name, "node")
+        kubelet = await self._kubelets.of(target.name, self.kind.resource)
+        is_kubelet = target.port in {"", kubelet.port}
+        return Location(
+            passage=Passage.PROXY,
+            scheme="https" if is_kubelet else target.scheme or "http",
+            host=kubelet.host,
+            port=kubelet.port if is_kubelet else target.port,
+            path=call.path,
+            is_kubelet=is_kubelet,
+            is_guarded=True,
+        )
+
+
+class ServiceProxyREST(ProxyREST):
+    """Leads to one of the pods behind a service."""
+
+    def __init__(self, services: Store, environment: Environment) -> None:
+        super().__init__(services, environment, subresource="proxy", options="ServiceProxyOptions")
+        self._endpoints = environment.storage_for(resource_of(ENDPOINTS))
+        self._pods = environment.storage_for(resource_of(PODS))
+
+    async def locate(self, request: Request, name: str, call: Call) -> Location:
+        target = _target(name, "service")
+        port = await self._port_name(request, target)
+        key = f"{request.namespace}/{target.name}"
+        # A service without endpoints is not found, in the name of the service: so it is upstream.
+        found = await interpreted(self._endpoints.get(key), Operation(self.kind.resource, "get", target.name))
+        subsets = found.decode().get("subsets") or ()
+        if not subsets:
+            raise ServiceUnavailable(f"no endpoints available for service {quote(target.name)}")
+        for subset in _shuffled(subsets):
+            for number in (one.get("port", 0) for one in subset.get("ports") or () if one.get("name", "") == port):
+                for address in _shuffled(subset.get("addresses") or ()):
+                    if await self._is_pod(request, address):
+                        return _location(target, address["ip"], number, call)
+        raise ServiceUnavailable(f"no endpoints available for service {quote(name)}")
+
+    async def _port_name(self, request: Request, target: _Target) -> str:
+        """The name of the port that is meant; a number means the port of the service."""
+        if not (target.port.isascii() and target.port.isdigit()):
+            return target.port
+        service = await self.get(request, target.name)
+        for port in objects.get(service, "spec.ports", ()):
+            if port.get("port") == int(target.port):
+                return str(port.get("name", ""))
+        why = f"no service port {int(target.port)} found for service {quote(target.name)}"
+        raise ServiceUnavailable(why)
+
+    async def _is_pod(self, request: Request, address: Object) -> bool:
+        """Whether an address is that of the pod which its endpoint names."""
+        reference, text = address.get("targetRef") or {}, address.get("ip", "")
+        if reference.get("namespace", "") != request.namespace or not is_global(text):
+            return False
+        key = f"{request.namespace}/{reference.get('name', '')}"
+        try:
+            found = await interpreted(self._pods.get(key), Operation(PODS.resource, "get", reference.get("name", "")))
+        except errors.NotFound:
+            return False
+        return any(one.get("ip") == text for one in objects.get(found.decode(), "status.podIPs", ()))
+
+
+def _location(target: _Target, address: str, port: int, call: Call) -> Location:
+    scheme = target.scheme or "http"
+    return Location(passage=Passage.PROXY, scheme=scheme, host=address, port=str(port), path=call.path)
+
+
+def _shuffled(items: Sequence[Object]) -> list[Object]:
+    """In any order, so that all are asked alike."""
+    return random.sample(items, len(items))

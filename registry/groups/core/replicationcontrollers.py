@@ -1,0 +1,91 @@
+"""Replication controllers: they select and are labelled by what their template says, unless they say otherwise."""
+
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import count
+from aio_apiserver.registry.base.validation import field, names, object_meta, values
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind, Scale
+from aio_apiserver.registry.generic.strategy import GarbageCollection, StrategyContext
+from aio_apiserver.registry.groups.core import pod_spec, replicated
+from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.storage.stored_object import Object
+
+_LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
+
+
+class ReplicationControllerStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+    """The labels of the template are what everything else begins with."""
+
+    def default(self, obj: Object) -> None:
+        pod_spec.default_template(obj["spec"].get("template"))
+        labels = objects.get(obj, "spec.template.metadata.labels")
+        if not labels:
+            return
+        if not obj["spec"].get("selector"):
+            obj["spec"]["selector"] = dict(labels)
+        _default_labels(obj)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = object_meta.validate(obj["metadata"], is_namespaced=True, check_name=_check_name)
+        return errors + super().validate(context, obj) + _validate_spec(obj["spec"], context)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return replicated.warnings_on_create(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        """What is told is what is wrong with the template that goes: so kube-apiserver has it."""
+        return replicated.warnings_on_update(old, new)
+
+
+class ReplicationControllerStatusStrategy(replicated.ReplicasStatusStrategy, frozen=True, kw_only=True):
+    """What is sent without labels has got those of its pods back when it is read."""
+
+    def canonicalize(self, obj: Object) -> None:
+        _default_labels(obj)
+
+
+def _default_labels(obj: Object) -> None:
+    labels = objects.get(obj, "spec.template.metadata.labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
+
+
+def _check_name(name: str, is_prefix: bool) -> list[str]:
+    """What is wrong with a name. A prefix is judged by the name that is made of it."""
+    return [] if is_prefix else _LONG_NAME.check(name)
+
+
+def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
+    errors = values.not_negative(spec, "spec", ("minReadySeconds",))
+    if not spec.get("selector"):
+        errors.append(field.required("spec.selector"))
+    errors += values.not_negative(spec, "spec", ("replicas",))
+    template = spec.get("template")
+    if template is None:
+        return [*errors, field.required("spec.template")]
+    old_template = old.get("template") if old else None
+    errors += replicated.validate_labels(template, spec.get("selector") or {}, "spec.template")
+    return errors + replicated.validate_template(template, context, owner="ReplicationController", old=old_template)
+
+
+REPLICATIONCONTROLLERS = Kind(
+    group="",
+    plural="replicationcontrollers",
+    kind="ReplicationController",
+    short_names=("rc",),
+    categories=("all",),
+    strategy=ReplicationControllerStrategy(
+        has_status=True,
+        has_generation=True,
+        garbage_collection=GarbageCollection.ORPHAN_DEPENDENTS,
+        looks_at_metadata=False,
+    ),
+    status_strategy=ReplicationControllerStatusStrategy(),
+    scale=Scale(),
+    fields={"status.replicas": count("status.replicas")},
+)

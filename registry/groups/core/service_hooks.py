@@ -1,0 +1,66 @@
+"""What writing a service does besides: its addresses and ports are taken and given back, its endpoints go with it."""
+
+import logging
+from collections.abc import Mapping
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.rest import Environment, Foundation, Request
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.allocation.allocators import Allocators
+from aio_apiserver.registry.groups.core.allocation.cluster_ips import ClusterIPs, family_of
+from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
+from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
+from aio_apiserver.storage.stored_object import StoredObject
+
+logger = logging.getLogger(__name__)
+
+_USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
+
+
+def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping[str, ClusterIPs]:
+    """The stocks of addresses, by the families that the flags name, the primary one first."""
+    families = map(family_of, given.config.service_cluster_ip_ranges)
+    return {
+        family: ClusterIPs(
+            family,
+            store=addresses,
+            cidrs=cidrs,
+            metrics=given.allocation_metrics,
+            patience=given.clock.patience,
+        )
+        for family in families
+    }
+
+
+def service_hooks(environment: Environment) -> Hooks:
+    """For the Store of services."""
+    addresses, cidrs = open_store(IPADDRESSES, environment), open_store(SERVICECIDRS, environment)
+    node_ports = NodePorts(
+        environment.storage_for(RANGES), environment.config.service_node_ports, environment.allocation_metrics
+    )
+    stocks = Allocators(cluster_ips(environment, addresses=addresses, cidrs=cidrs), node_ports)
+    endpoints = open_store(ENDPOINTS, environment)
+
+    async def after_delete(stored: StoredObject) -> None:
+        await _delete_endpoints(endpoints, stored)
+        await stocks.release(stored)
+
+    return Hooks(begin_create=stocks.begin_create, begin_update=stocks.begin_update, after_delete=after_delete)
+
+
+async def _delete_endpoints(endpoints: Store, service: StoredObject) -> None:
+    """A later service of the same name must not find the endpoints of this one."""
+    namespace, _, name = service.key.rpartition("/")
+    request = Request(user=_USER, version="v1", warn=lambda _warning: None, namespace=namespace)
+    try:
+        await endpoints.delete(request, name, DeleteOptions())
+    except errors.NotFound:
+        return
+    except errors.StatusError as exc:
+        logger.warning("endpoints %s of a deleted service stay: %s", service.key, exc)

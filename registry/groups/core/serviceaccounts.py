@@ -1,0 +1,50 @@
+"""Service accounts: identities for pods. Their tokens are another file's."""
+
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
+
+_MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
+_DEPRECATED = (
+    f"metadata.annotations[{_MOUNTABLE}]: deprecated in v1.32+; "
+    "prefer separate namespaces to isolate access to mounted secrets"
+)
+
+
+class ServiceAccountStrategy(Strategy, frozen=True, kw_only=True):
+    """References to secrets keep nothing but names."""
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        _clean_references(obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        _clean_references(new)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + self.validate_again(context, new)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return [_DEPRECATED] if _is_limited(obj) else []
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return [_DEPRECATED] if _is_limited(new) and not _is_limited(old) else []
+
+
+def _clean_references(obj: Object) -> None:
+    if secrets := obj.get("secrets"):
+        obj["secrets"] = [{name: one[name] for name in ("name",) if name in one} for one in secrets]
+
+
+def _is_limited(obj: Object) -> bool:
+    return _MOUNTABLE in (obj["metadata"].get("annotations") or {})
+
+
+SERVICEACCOUNTS = Kind(
+    group="",
+    plural="serviceaccounts",
+    kind="ServiceAccount",
+    short_names=("sa",),
+    strategy=ServiceAccountStrategy(),
+    returns_deleted_object=True,
+)

@@ -1,0 +1,112 @@
+"""Services: a name and an address for pods, chosen by labels, and how they are reached.
+
+Addresses and node ports come from registry/core/allocation: what is here is pure.
+"""
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.groups.core import service_changes, service_types, service_validation, service_warnings
+from aio_apiserver.registry.groups.core.service_types import CLUSTER_IP, LOAD_BALANCER
+from aio_apiserver.storage.stored_object import Object
+
+_AFFINITY_SECONDS = 10800
+
+
+def _default_status(service: Object) -> None:
+    if service["spec"].get("type") != LOAD_BALANCER:
+        return
+    for entry in objects.get(service, "status.loadBalancer.ingress") or ():
+        if entry.get("ip"):
+            entry.setdefault("ipMode", "VIP")
+
+
+class ServiceStrategy(Strategy, frozen=True, kw_only=True):
+    """What a type needs is filled in; what it does not have goes when the type changes."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        spec["type"] = spec.get("type") or CLUSTER_IP
+        _default_affinity(spec)
+        for port in service_types.ports(spec):
+            port["protocol"] = port.get("protocol") or "TCP"
+            if not port.get("targetPort"):
+                port["targetPort"] = port.get("port", 0)
+        if service_types.is_externally_accessible(spec):
+            spec["externalTrafficPolicy"] = spec.get("externalTrafficPolicy") or "Cluster"
+        if spec["type"] in service_types.TYPES and service_types.needs_cluster_ip(spec):
+            spec.setdefault("internalTrafficPolicy", "Cluster")
+        if spec["type"] == LOAD_BALANCER:
+            spec.setdefault("allocateLoadBalancerNodePorts", True)
+        _default_status(obj)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        service_changes.drop_unused(new["spec"], old["spec"])
+        if new["spec"].get("type") != LOAD_BALANCER and new.get("status"):
+            new["status"]["loadBalancer"] = {}
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + service_validation.validate(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return super().validate_update(context, new, old) + service_validation.validate_update(new, old)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return service_warnings.of_spec(obj)
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return service_warnings.of_spec(new)
+
+    def canonicalize(self, obj: Object) -> None:
+        """A policy for traffic inside was once filled in where there is none; it is not shown.
+
+        An address that a client gives a service without addresses shows twice, as everywhere.
+        """
+        service_changes.settle_cluster_ips(obj["spec"])
+        if not service_types.needs_cluster_ip(obj["spec"]):
+            obj["spec"].pop("internalTrafficPolicy", None)
+
+
+def _default_affinity(spec: Object) -> None:
+    affinity = spec["sessionAffinity"] = spec.get("sessionAffinity") or "None"
+    if affinity == "None":
+        spec.pop("sessionAffinityConfig", None)
+    elif affinity == "ClientIP" and objects.get(spec, "sessionAffinityConfig.clientIP.timeoutSeconds") is None:
+        spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_SECONDS}}
+
+
+class ServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """What is said of load balancers. Who reports on a service that is not there makes one, but without addresses."""
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        obj.pop("status", None)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + service_validation.validate(obj)
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return service_warnings.of_spec(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + service_validation.validate_balancer_status(new, old, new["spec"])
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return service_warnings.of_status(new)
+
+
+SERVICES = Kind(
+    group="",
+    plural="services",
+    kind="Service",
+    short_names=("svc",),
+    categories=("all",),
+    strategy=ServiceStrategy(has_status=True, allows_create_on_update=True, check_name=names.is_dns_label),
+    status_strategy=ServiceStatusStrategy(allows_create_on_update=True, check_name=names.is_dns_label),
+    returns_deleted_object=True,
+    fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
+)

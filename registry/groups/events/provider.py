@@ -1,0 +1,29 @@
+"""The events.k8s.io group: core events in another shape."""
+
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.core.events import EVENTS, INVOLVED, EventStrategy
+from aio_apiserver.registry.groups.events.conversion import CONVERSION
+
+GROUP = "events.k8s.io"
+
+KINDS = (
+    Kind(
+        group=GROUP,
+        plural="events",
+        kind="Event",
+        short_names=("ev",),
+        strategy=EventStrategy(is_strict=True),
+        field_aliases={
+            "reason": "reason",
+            "type": "type",
+            "reportingController": "reportingComponent",
+            **{f"regarding.{name}": f"involvedObject.{name}" for name in INVOLVED},
+        },
+        expires=True,
+        conversions={"v1": CONVERSION},
+        stored_as=EVENTS,
+    ),
+)
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)

@@ -1,0 +1,72 @@
+"""Flow schemas: which requests fall under which priority level."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.base.validation import domains, field, internal
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.flowcontrol import flow_rules, mandatory
+from aio_apiserver.registry.groups.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
+from aio_apiserver.storage.stored_object import Object
+
+_PRECEDENCE = 1000
+_HIGHEST_PRECEDENCE = 10_000
+_DISTINGUISHERS = ("ByNamespace", "ByUser")
+
+
+class FlowSchemaStrategy(Strategy, frozen=True, kw_only=True):
+    """The schemas that there must be are as they must be."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        spec["matchingPrecedence"] = spec.get("matchingPrecedence") or _PRECEDENCE
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        name, spec = obj["metadata"].get("name", ""), obj["spec"]
+        errors = super().validate(context, obj) + _validate_spec(spec, name)
+        if mandatory.differs(spec, mandatory.schema_spec(name)):
+            # Rules that are not there were emptied by somebody: they are shown as he wrote them.
+            shown = internal.form("flowcontrol.FlowSchemaSpec", {"rules": [], **spec})
+            errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
+        return errors + validate_conditions(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        return self.validate_again(context, new)
+
+
+def _validate_spec(spec: Mapping[str, Any], name: str) -> list[FieldError]:
+    errors = _validate_precedence(spec["matchingPrecedence"], name)
+    distinguisher = spec.get("distinguisherMethod")
+    if distinguisher is not None and distinguisher.get("type") not in _DISTINGUISHERS:
+        shown = internal.form("flowcontrol.FlowDistinguisherMethod", distinguisher)
+        errors.append(field.not_supported("spec.distinguisherMethod.type", shown, _DISTINGUISHERS))
+    level, path = (spec.get("priorityLevelConfiguration") or {}).get("name"), "spec.priorityLevelConfiguration.name"
+    if level:
+        errors += domains.validate_format(level, DNS1123_SUBDOMAIN, path)
+    else:
+        errors.append(field.required(path, "must reference a priority level"))
+    for index, rule in enumerate(spec.get("rules") or ()):
+        errors += flow_rules.validate(rule, f"spec.rules[{index}]")
+    return errors
+
+
+def _validate_precedence(precedence: int, name: str) -> list[FieldError]:
+    checks = (
+        (precedence <= 0, "must be a positive value"),
+        (precedence > _HIGHEST_PRECEDENCE, f"must not be greater than {_HIGHEST_PRECEDENCE}"),
+        (precedence == 1 and name != "exempt", "only the schema named 'exempt' may have matchingPrecedence 1"),
+    )
+    return [field.invalid("spec.matchingPrecedence", precedence, why) for is_wrong, why in checks if is_wrong]
+
+
+FLOWSCHEMAS = Kind(
+    group="flowcontrol.apiserver.k8s.io",
+    plural="flowschemas",
+    kind="FlowSchema",
+    is_namespaced=False,
+    strategy=FlowSchemaStrategy(has_status=True, has_generation=True),
+    status_strategy=FlowControlStatusStrategy(),
+)

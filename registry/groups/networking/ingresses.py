@@ -1,0 +1,162 @@
+"""Ingresses: which requests from outside, by host and path, go to which service."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import addresses, domains, field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, Format
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.groups.core import service_validation, service_warnings
+from aio_apiserver.registry.groups.networking import backends
+from aio_apiserver.storage.stored_object import Object
+
+CLASS_ANNOTATION = "kubernetes.io/ingress.class"
+
+_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
+_BAD_PARTS = ("//", "/./", "/../", "%2f", "%2F")
+_BAD_ENDS = ("/..", "/.")
+
+
+class IngressStrategy(Strategy, frozen=True, kw_only=True):
+    """Old objects keep the secret names, and the paths of wildcard hosts, that are refused in new ones."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(_spec(obj), {}) + _validate_class(obj)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old) + self.validate_metadata_again(new)
+        return errors + super().validate(context, new) + _validate_spec(_spec(new), _spec(old))
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        is_set = CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {})
+        if not is_set or _spec(obj).get("ingressClassName") is not None:
+            return []
+        return [f"annotation {quote(CLASS_ANNOTATION)} is deprecated, please use 'spec.ingressClassName' instead"]
+
+
+class IngressStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """Where requests from outside arrive."""
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        known = [entry["ip"] for entry in _entries(old) if entry.get("ip")]
+        for index, entry in enumerate(_entries(new)):
+            path = f"status.loadBalancer.ingress[{index}]"
+            if entry.get("ip"):
+                errors += addresses.validate_legacy(entry["ip"], f"{path}.ip", known)
+            errors += service_validation.validate_balancer_host(entry.get("hostname") or "", f"{path}.hostname")
+        return errors
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return service_warnings.of_status(new)
+
+
+def _spec(obj: Object) -> Mapping[str, Any]:
+    return obj.get("spec") or {}
+
+
+def _entries(obj: Object) -> Sequence[Mapping[str, Any]]:
+    entries: Sequence[Mapping[str, Any]] = objects.get(obj, "status.loadBalancer.ingress") or ()
+    return entries
+
+
+def _validate_class(obj: Object) -> list[FieldError]:
+    annotation = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
+    name = _spec(obj).get("ingressClassName")
+    if annotation is None or name is None or annotation == name:
+        return []
+    why = "must match `ingressClassName` when both are specified"
+    return [field.invalid(f"annotations.{CLASS_ANNOTATION}", annotation, why)]
+
+
+def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    errors, rules, default = [], spec.get("rules") or (), spec.get("defaultBackend")
+    if not rules and default is None:
+        why = "either `defaultBackend` or `rules` must be specified"
+        errors.append(field.invalid("spec", spec.get("rules"), why))
+    if default is not None:
+        errors += backends.validate(default, "spec.defaultBackend")
+    allows_wildcards = any("*" in (one.get("host") or "") and _validate_http(one, "") for one in old.get("rules") or ())
+    for index, rule in enumerate(rules):
+        errors += _validate_rule(rule, f"spec.rules[{index}]", allows_wildcards=allows_wildcards)
+    allows_names = any(_check_secret(one) for one in old.get("tls") or ())
+    for index, tls in enumerate(spec.get("tls") or ()):
+        errors += _validate_tls(tls, f"spec.tls[{index}]", allows_names=allows_names)
+    if spec.get("ingressClassName") is not None:
+        errors += domains.validate_format(spec["ingressClassName"], DNS1123_SUBDOMAIN, "spec.ingressClassName")
+    return errors
+
+
+def _validate_tls(tls: Mapping[str, Any], path: str, *, allows_names: bool) -> list[FieldError]:
+    errors = []
+    for index, host in enumerate(tls.get("hosts") or ()):
+        errors += domains.validate_format(host, _host_format(host), f"{path}.hosts[{index}]")
+    secret = tls.get("secretName")
+    if secret and not allows_names:
+        errors += domains.validate_format(secret, DNS1123_SUBDOMAIN, f"{path}.secretName")
+    return errors
+
+
+def _check_secret(tls: Mapping[str, Any]) -> list[str]:
+    return DNS1123_SUBDOMAIN.check(tls["secretName"]) if tls.get("secretName") else []
+
+
+def _host_format(host: str) -> Format:
+    return domains.WILDCARD if "*" in host else DNS1123_SUBDOMAIN
+
+
+def _validate_rule(rule: Mapping[str, Any], path: str, *, allows_wildcards: bool) -> list[FieldError]:
+    errors, host = [], rule.get("host") or ""
+    if host:
+        if addresses.parse(host) is not None:
+            errors.append(field.invalid(f"{path}.host", host, "must be a DNS name, not an IP address"))
+        errors += domains.validate_format(host, _host_format(host), f"{path}.host")
+    return errors if "*" in host and allows_wildcards else errors + _validate_http(rule, path)
+
+
+def _validate_http(rule: Mapping[str, Any], path: str) -> list[FieldError]:
+    http = rule.get("http")
+    if http is None:
+        return []
+    paths = http.get("paths") or ()
+    errors = [] if paths else [field.required(f"{path}.http.paths")]
+    return errors + [
+        error for index, one in enumerate(paths) for error in _validate_path(one, f"{path}.http.paths[{index}]")
+    ]
+
+
+def _validate_path(entry: Mapping[str, Any], path: str) -> list[FieldError]:
+    kind, text = entry.get("pathType"), entry.get("path") or ""
+    if kind is None:
+        return [field.required(f"{path}.pathType", "pathType must be specified")]
+    if kind not in _PATH_TYPES:
+        errors = [field.not_supported(f"{path}.pathType", kind, _PATH_TYPES)]
+    elif kind == "ImplementationSpecific":
+        errors = _validate_absolute(text, f"{path}.path") if text else []
+    else:
+        errors = _validate_absolute(text, f"{path}.path") + _validate_plain(text, f"{path}.path")
+    return errors + backends.validate(entry.get("backend") or {}, f"{path}.backend")
+
+
+def _validate_absolute(text: str, path: str) -> list[FieldError]:
+    return [] if text.startswith("/") else [field.invalid(path, text, "must be an absolute path")]
+
+
+def _validate_plain(text: str, path: str) -> list[FieldError]:
+    messages = [f"must not contain '{part}'" for part in _BAD_PARTS if part in text]
+    messages += [f"cannot end with '{end}'" for end in _BAD_ENDS if text.endswith(end)]
+    return field.invalid_each(path, text, messages)
+
+
+INGRESSES = Kind(
+    group="networking.k8s.io",
+    plural="ingresses",
+    kind="Ingress",
+    short_names=("ing",),
+    strategy=IngressStrategy(has_status=True, has_generation=True),
+    status_strategy=IngressStatusStrategy(),
+)

@@ -1,0 +1,64 @@
+"""IP addresses: who holds an address of the cluster. The name is the address, so that nobody else can have it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.base.validation import addresses, domains, field, internal, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
+
+_PARENT = "spec.parentRef"
+
+
+class IPAddressStrategy(Strategy, frozen=True, kw_only=True):
+    """It belongs to one object for ever. Where only the beginning of its name is given, that is its name."""
+
+    def default(self, obj: Object) -> None:
+        metadata = obj["metadata"]
+        if not metadata.get("name") and metadata.get("generateName"):
+            metadata["name"] = metadata["generateName"]
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_parent(_parent(obj))
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
+        if _parent(new) != _parent(old):
+            shown = internal.form("networking.ParentReference", _parent(new))
+            errors.append(field.invalid(_PARENT, shown, object_meta.IMMUTABLE))
+        return errors
+
+
+def _parent(obj: Object) -> Mapping[str, Any] | None:
+    return (obj.get("spec") or {}).get("parentRef")
+
+
+def _validate_parent(parent: Mapping[str, Any] | None) -> list[FieldError]:
+    if parent is None:
+        return [field.required(_PARENT)]
+    errors = []
+    if parent.get("group"):
+        errors += domains.validate_format(parent["group"], DNS1123_SUBDOMAIN, f"{_PARENT}.group")
+    for name in ("resource", "name"):
+        path = f"{_PARENT}.{name}"
+        errors += domains.validate_segment(parent[name], path) if parent.get(name) else [field.required(path)]
+    if parent.get("namespace"):
+        errors += domains.validate_segment(parent["namespace"], f"{_PARENT}.namespace")
+    return errors
+
+
+def _is_address(name: str, _is_prefix: bool) -> list[str]:
+    return [error.detail for error in addresses.validate(name, "")]
+
+
+IPADDRESSES = Kind(
+    group="networking.k8s.io",
+    plural="ipaddresses",
+    kind="IPAddress",
+    is_namespaced=False,
+    short_names=("ip",),
+    strategy=IPAddressStrategy(check_name=_is_address),
+)

@@ -1,0 +1,14 @@
+"""The networking.k8s.io group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASSES
+from aio_apiserver.registry.groups.networking.ingresses import INGRESSES
+from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
+from aio_apiserver.registry.groups.networking.networkpolicies import NETWORKPOLICIES
+from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
+
+GROUP = "networking.k8s.io"
+
+KINDS = (INGRESSCLASSES, INGRESSES, IPADDRESSES, NETWORKPOLICIES, SERVICECIDRS)
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)

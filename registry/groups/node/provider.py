@@ -1,0 +1,8 @@
+"""The node.k8s.io group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
+
+GROUP = "node.k8s.io"
+
+PROVIDER = KindsProvider(group=GROUP, kinds=(RUNTIMECLASSES,))

@@ -1,0 +1,8 @@
+"""The policy group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
+
+GROUP = "policy"
+
+PROVIDER = KindsProvider(group=GROUP, kinds=(PODDISRUPTIONBUDGETS,))

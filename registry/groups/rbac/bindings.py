@@ -1,0 +1,46 @@
+"""RoleBindings and ClusterRoleBindings: who gets a role, in one namespace or everywhere."""
+
+from collections.abc import Sequence
+
+from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.rbac import validation
+from aio_apiserver.storage.stored_object import Object
+
+
+class BindingStrategy(Strategy, frozen=True, kw_only=True):
+    """A binding is to one role of these kinds, for ever."""
+
+    role_kinds: Sequence[str]
+
+    def default(self, obj: Object) -> None:
+        validation.default_binding(obj)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + validation.validate_binding(obj, role_kinds=self.role_kinds)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
+        return errors + validation.validate_same_role(new, old)
+
+
+ROLEBINDINGS = Kind(
+    group=validation.GROUP,
+    plural="rolebindings",
+    kind="RoleBinding",
+    strategy=BindingStrategy(
+        allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("Role", "ClusterRole")
+    ),
+)
+
+CLUSTERROLEBINDINGS = Kind(
+    group=validation.GROUP,
+    plural="clusterrolebindings",
+    kind="ClusterRoleBinding",
+    is_namespaced=False,
+    strategy=BindingStrategy(
+        allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole",)
+    ),
+)

@@ -1,0 +1,67 @@
+"""Expressions that choose devices: what they see of one, and what they may cost. Pure."""
+
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.machinery.cel import estimates, types
+from aio_apiserver.registry.machinery.cel.environment import Environment
+from aio_apiserver.registry.machinery.cel.estimates import Path
+from aio_apiserver.registry.machinery.cel.libraries import BASE, quantities
+from aio_apiserver.registry.machinery.cel.schema_types import Declared
+from aio_apiserver.registry.machinery.cel.sizes import Range
+from aio_apiserver.registry.machinery.cel.syntax import Issue
+
+_MOST_COST = 1_000_000
+_MOST_ATTRIBUTES = 32
+_DEVICE = "device"
+
+_ATTRIBUTE = Declared(types.ANY, 1, 64)
+"""A bool, a number, a text or a version."""
+_DOMAIN = Declared(types.STRING, 2, 63)
+_ID = Declared(types.STRING, 2, 32)
+_DRIVER = Declared(types.STRING, 2, 63)
+
+
+def _map(key: Declared, element: Declared) -> Declared:
+    return Declared(types.map_of(key.type, element.type), 2, _MOST_ATTRIBUTES, element=element, key=key)
+
+
+_TYPE = Declared(
+    types.object_named("kubernetes.DRADevice"),
+    2,
+    fields={
+        "driver": _DRIVER,
+        "attributes": _map(_DOMAIN, _map(_ID, _ATTRIBUTE)),
+        "capacity": _map(_DOMAIN, _map(_ID, Declared(quantities.QUANTITY, 8))),
+        "allowMultipleAllocations": Declared(types.BOOL, 4, 1),
+    },
+)
+_ENVIRONMENT = Environment({_DEVICE: _TYPE.type}, _TYPE.objects(), BASE, has_bindings=True)
+
+
+def validate(expression: str, path: str) -> list[FieldError]:
+    """What is wrong with an expression."""
+    try:
+        program = _ENVIRONMENT.compile(expression)
+    except Issue as exc:
+        return [field.invalid(path, expression, f"compilation failed: {exc}")]
+    if program.result not in (types.BOOL, types.ANY):
+        why = f"must evaluate to bool or the unknown type, not {types.declared(program.result)}"
+        return [field.invalid(path, expression, why)]
+    if wrong := program.mistake():
+        return [field.invalid(path, expression, f"program instantiation failed: {wrong}")]
+    if estimates.most(program.checked, _size_of) > _MOST_COST:
+        return [field.forbidden(path, "too complex, exceeds cost limit")]
+    return []
+
+
+def _size_of(path: Path) -> Range | None:
+    """All attributes are of one size, whatever they are called."""
+    if path[0] != _DEVICE:
+        return None
+    here = _TYPE
+    for step in path[1:]:
+        part = here.part(step) or (_ATTRIBUTE if here.element is _ATTRIBUTE else None)
+        if part is None:
+            return None
+        here = part
+    return Range(0, here.largest)

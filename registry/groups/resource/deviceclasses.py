@@ -1,0 +1,48 @@
+"""Device classes: names for kinds of devices, with the parameters that their drivers need."""
+
+from aio_apiserver.registry.base.validation import field, resource_names
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.resource import device_parts, lists
+from aio_apiserver.storage.stored_object import Object
+
+_EXTENDED = "spec.extendedResourceName"
+
+
+class DeviceClassStrategy(Strategy, frozen=True, kw_only=True):
+    """Parameters that were there before may be longer than new ones."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj, None)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_metadata_again(new) + Strategy.validate(self, context, new)
+        return errors + super().validate_update(context, new, old) + _validate_spec(new, old)
+
+
+def _validate_spec(obj: Object, old: Object | None) -> list[FieldError]:
+    spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
+    errors = device_parts.validate_selectors(spec.get("selectors") or (), "spec.selectors")
+    config = spec.get("config") or []
+    is_stored = old is not None and config == (before.get("config") or [])
+    errors += lists.validate_list(
+        config,
+        "spec.config",
+        device_parts.MOST_CONFIGURATIONS,
+        lambda one, at: device_parts.validate_configuration(one, at, is_stored=is_stored),
+    )
+    name = spec.get("extendedResourceName")
+    if name is not None and not resource_names.is_extended(name):
+        errors.append(field.invalid(_EXTENDED, name, "must be a valid extended resource name"))
+    return errors
+
+
+DEVICECLASSES = Kind(
+    group="resource.k8s.io",
+    plural="deviceclasses",
+    kind="DeviceClass",
+    is_namespaced=False,
+    strategy=DeviceClassStrategy(has_generation=True),
+    returns_deleted_object=True,
+)

@@ -1,0 +1,19 @@
+"""The resource.k8s.io group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.resource import admin_access
+from aio_apiserver.registry.groups.resource.deviceclasses import DEVICECLASSES
+from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
+from aio_apiserver.registry.groups.resource.resourceclaimtemplates import RESOURCECLAIMTEMPLATES
+from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
+
+GROUP = "resource.k8s.io"
+
+KINDS = (DEVICECLASSES, RESOURCECLAIMS, RESOURCECLAIMTEMPLATES, RESOURCESLICES)
+
+HOOKS = {
+    RESOURCECLAIMS.plural: admin_access.claim_hooks,
+    RESOURCECLAIMTEMPLATES.plural: admin_access.template_hooks,
+}
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, hooks=HOOKS)

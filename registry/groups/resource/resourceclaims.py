@@ -1,0 +1,49 @@
+"""Resource claims: somebody's wish for devices, and in the end the devices."""
+
+from aio_apiserver.registry.base.validation import field, internal, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.groups.resource import claim_status, device_requests
+from aio_apiserver.storage.stored_object import Object
+
+
+class ResourceClaimStrategy(Strategy, frozen=True, kw_only=True):
+    """What is wished for stays."""
+
+    def default(self, obj: Object) -> None:
+        device_requests.default(obj.get("spec") or {})
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = [*context.found, *super().validate(context, obj)]
+        return errors + device_requests.validate(obj.get("spec") or {}, "spec")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_metadata_again(new) + Strategy.validate(self, context, new)
+        errors += super().validate_update(context, new, old)
+        shown, before = (internal.form("resource.ResourceClaimSpec", one.get("spec") or {}) for one in (new, old))
+        if shown != before:
+            errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
+        return errors
+
+
+class ResourceClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
+    """What was said of devices goes when they are given back."""
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        super().prepare_for_update(context, new, old)
+        claim_status.drop_deallocated(new.setdefault("status", {}), old.get("status") or {})
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = [*context.found, *super().validate_update(context, new, old)]
+        return errors + claim_status.validate(new, old)
+
+
+RESOURCECLAIMS = Kind(
+    group="resource.k8s.io",
+    plural="resourceclaims",
+    kind="ResourceClaim",
+    strategy=ResourceClaimStrategy(has_status=True),
+    status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),
+    returns_deleted_object=True,
+)

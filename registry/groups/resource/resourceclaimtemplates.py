@@ -1,0 +1,42 @@
+"""Templates of resource claims: each pod that names one gets a claim of its own."""
+
+from aio_apiserver.registry.base import empties
+from aio_apiserver.registry.base.validation import field, internal, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.core.pods_validation import claims
+from aio_apiserver.registry.groups.resource import device_requests
+from aio_apiserver.storage.stored_object import Object
+
+
+class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):
+    """It stays as it was made."""
+
+    def default(self, obj: Object) -> None:
+        device_requests.default((obj.get("spec") or {}).get("spec") or {})
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        spec = obj.get("spec") or {}
+        errors = [*context.found, *super().validate(context, obj)]
+        metadata = empties.within(spec.get("metadata") or {}, ("spec", "metadata"), context.empties)
+        errors += claims.validate_template_metadata(metadata, "spec.metadata")
+        return errors + device_requests.validate(spec.get("spec") or {}, "spec.spec")
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
+        shown, before = (
+            internal.form("resource.ResourceClaimTemplateSpec", one.get("spec") or {}) for one in (new, old)
+        )
+        if shown != before:
+            errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
+        return errors
+
+
+RESOURCECLAIMTEMPLATES = Kind(
+    group="resource.k8s.io",
+    plural="resourceclaimtemplates",
+    kind="ResourceClaimTemplate",
+    strategy=ResourceClaimTemplateStrategy(),
+    returns_deleted_object=True,
+)

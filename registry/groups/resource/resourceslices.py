@@ -1,0 +1,176 @@
+"""Resource slices: the devices that a driver offers on one node, on some, or on all."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.base import empties
+from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import field, internal, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.core.pods_validation import affinity
+from aio_apiserver.registry.groups.resource import device_names, devices, lists
+from aio_apiserver.storage.stored_object import Object
+
+_MOST_DEVICES = 128
+_MOST_SPECIAL_DEVICES = 64
+_MOST_COUNTER_SETS = 8
+_UNKNOWN_HERE = ("nodeAllocatableResourceMappings",)
+_ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+_FLAGS = ("allNodes", "perDeviceNodeSelection")
+_TRUE_OR_NOTHING = "must be either unset or set to true"
+
+
+class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
+    """Driver, pool and node stay."""
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        spec = obj.get("spec") or {}
+        _note_taints(spec, context.now)
+        _drop_unknown(spec)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        spec = new.get("spec") or {}
+        _note_taints(spec, context.now)
+        super().prepare_for_update(context, new, old)
+        _drop_unknown(spec)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(_as_sent(obj, context), None)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        return errors + _validate_spec(_as_sent(new, context), old.get("spec") or {})
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        driver = (obj.get("spec") or {}).get("driver") or ""
+        what = f"driver names should be lowercase; {quote(driver)} contains uppercase characters"
+        return [f"spec.driver: {what}"] if driver != driver.lower() else []
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return self.warnings_on_create(context, new)
+
+
+def _note_taints(spec: Mapping[str, Any], now: float) -> None:
+    """Note since when devices are tainted."""
+    for device in spec.get("devices") or ():
+        for taint in device.get("taints") or ():
+            taint.setdefault("timeAdded", timestamp(now))
+
+
+def _drop_unknown(spec: Mapping[str, Any]) -> None:
+    """Take out what this version does not have yet: for the generation it counts as a change."""
+    for device in spec.get("devices") or ():
+        for name in _UNKNOWN_HERE:
+            device.pop(name, None)
+        for attribute in (device.get("attributes") or {}).values():
+            for name in devices.LIST_VALUES:
+                attribute.pop(name, None)
+
+
+def _as_sent(obj: Object, context: StrategyContext) -> Mapping[str, Any]:
+    return empties.within(obj.get("spec") or {}, ("spec",), context.empties)
+
+
+def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:
+    errors = device_names.validate_driver(spec.get("driver") or "", "spec.driver")
+    errors += _validate_pool(spec.get("pool") or {})
+    errors += [] if old is None else _validate_unchanged(spec, old)
+    errors += _validate_place(spec)
+    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+        errors.append(field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed"))
+    return errors + _validate_devices(spec, old) + _validate_counters(spec)
+
+
+def _validate_pool(pool: Mapping[str, Any]) -> list[FieldError]:
+    errors = device_names.validate_pool(pool.get("name") or "", "spec.pool.name")
+    count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
+    if count <= 0:
+        errors.append(field.invalid("spec.pool.resourceSliceCount", count, "must be greater than zero"))
+    if generation < 0:
+        why = "must be greater than or equal to zero"
+        errors.append(field.invalid("spec.pool.generation", generation, why))
+    return errors
+
+
+def _validate_unchanged(spec: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    pools = [(one.get("pool") or {}).get("name") for one in (spec, old)]
+    errors = [] if pools[0] == pools[1] else [field.invalid("spec.pool.name", pools[0] or "", object_meta.IMMUTABLE)]
+    if spec.get("driver") != old.get("driver"):
+        errors.append(field.invalid("spec.driver", spec.get("driver") or "", object_meta.IMMUTABLE))
+    if spec.get("nodeName") != old.get("nodeName"):
+        errors.append(field.invalid("spec.nodeName", spec.get("nodeName"), object_meta.IMMUTABLE))
+    return errors
+
+
+def _validate_place(spec: Mapping[str, Any]) -> list[FieldError]:
+    errors, given = [], []
+    name, selector = spec.get("nodeName"), spec.get("nodeSelector")
+    if name is not None and not name:
+        errors.append(field.invalid("spec.nodeName", name, "must be either unset or set to a non-empty string"))
+    elif name is not None:
+        given.append("`nodeName`")
+        errors += device_names.validate_domain(name, "spec.nodeName")
+    if selector is not None:
+        given.append("`nodeSelector`")
+        errors += _validate_selector(selector, "spec.nodeSelector")
+    for flag in _FLAGS:
+        if spec.get(flag):
+            given.append(f"`{flag}`")
+        elif spec.get(flag) is not None:
+            errors.append(field.invalid(f"spec.{flag}", False, _TRUE_OR_NOTHING))
+    if not given:
+        errors.append(field.required("spec", _ONE_PLACE))
+    elif len(given) > 1:
+        why = f"{_ONE_PLACE}, but multiple fields are set"
+        errors.append(field.invalid("spec", f"{{{', '.join(given)}}}", why))
+    return errors
+
+
+def _validate_selector(selector: Mapping[str, Any], path: str) -> list[FieldError]:
+    errors, terms = affinity.validate_node_selector(selector, path), selector.get("nodeSelectorTerms")
+    if len(terms or ()) == 1:
+        return errors
+    shown = None if terms is None else [internal.form("core.NodeSelectorTerm", one) for one in terms]
+    why = "must have exactly one node selector term"
+    return [*errors, field.invalid(f"{path}.nodeSelectorTerms", shown, why)]
+
+
+def _validate_devices(spec: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:
+    every = spec.get("devices") or ()
+    before = {one.get("name"): one for one in (old or {}).get("devices") or ()}
+    is_special = any(one.get("taints") or one.get("consumesCounters") for one in every)
+    has_own_place = bool(spec.get("perDeviceNodeSelection"))
+
+    def check(device: Mapping[str, Any], path: str) -> list[FieldError]:
+        return devices.validate(device, path, old=before.get(device.get("name")), has_own_place=has_own_place)
+
+    limit = _MOST_SPECIAL_DEVICES if is_special else _MOST_DEVICES
+    return lists.validate_set(every, "spec.devices", limit, check, key=lambda one: one.get("name") or "")
+
+
+def _validate_counters(spec: Mapping[str, Any]) -> list[FieldError]:
+    return lists.validate_set(
+        spec.get("sharedCounters") or (),
+        "spec.sharedCounters",
+        _MOST_COUNTER_SETS,
+        lambda one, at: devices.validate_counters(one, at, name="name"),
+        key=lambda one: one.get("name") or "",
+    )
+
+
+RESOURCESLICES = Kind(
+    group="resource.k8s.io",
+    plural="resourceslices",
+    kind="ResourceSlice",
+    is_namespaced=False,
+    strategy=ResourceSliceStrategy(has_generation=True),
+    returns_deleted_object=True,
+    fields={"spec.nodeName": text("spec.nodeName"), "spec.driver": text("spec.driver")},
+    unknown_field_message="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}",
+    triggers=("spec.nodeName",),
+)

@@ -1,0 +1,10 @@
+"""The scheduling.k8s.io group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
+
+GROUP = "scheduling.k8s.io"
+
+KINDS = (PRIORITYCLASSES,)
+
+PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)

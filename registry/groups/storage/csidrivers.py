@@ -1,0 +1,128 @@
+"""CSI drivers: what Kubernetes has to know of a storage driver."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base.validation import field, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.storage.stored_object import Object
+
+_DEFAULTS: Mapping[str, Any] = {
+    "attachRequired": True,
+    "podInfoOnMount": False,
+    "storageCapacity": False,
+    "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    "requiresRepublish": False,
+    "seLinuxMount": False,
+}
+_REQUIRED = {
+    "attachRequired": "attachedRequired",
+    "podInfoOnMount": "podInfoOnMount",
+    "storageCapacity": "storageCapacity",
+}
+"""Flags that must be there, and what errors call them."""
+_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_LIFECYCLES = ("Persistent", "Ephemeral")
+_OF_GATES = ("preventPodSchedulingIfMissing",)
+"""Fields of features that are off: they stay where they are, and cannot be set."""
+_MIN_TOKEN_SECONDS, _MAX_TOKEN_SECONDS = 600, 2**32
+_MIN_UPDATE_SECONDS = 10
+_TOKENS_IN_LOGS = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
+    "logging of tokens in volume attributes"
+)
+
+
+class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
+    """A generation begins with the first change of the spec."""
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        for name, value in _DEFAULTS.items():
+            if spec.get(name) is None:
+                spec[name] = value
+        if not spec.get("volumeLifecycleModes"):
+            spec["volumeLifecycleModes"] = ["Persistent"]
+
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        for name in _OF_GATES:
+            obj["spec"].pop(name, None)
+
+    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
+        for name in _OF_GATES:
+            if old["spec"].get(name) is None:
+                new["spec"].pop(name, None)
+        super().prepare_for_update(context, new, old)
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        return super().validate(context, obj) + _validate_spec(obj["spec"])
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        spec, old_spec = new["spec"], old["spec"]
+        errors = super().validate_update(context, new, old) + _validate_spec(spec)
+        for name in ("attachRequired", "volumeLifecycleModes"):
+            if spec.get(name) != old_spec.get(name):
+                path = f"spec.{_REQUIRED.get(name, name)}"
+                errors.append(field.invalid(path, spec.get(name), object_meta.IMMUTABLE))
+        return errors
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        spec = obj["spec"]
+        is_unset = bool(spec.get("tokenRequests")) and spec.get("serviceAccountTokenInSecrets") is None
+        return [_TOKENS_IN_LOGS] if is_unset else []
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        is_changed = (new["spec"].get("tokenRequests") or []) != (old["spec"].get("tokenRequests") or [])
+        return self.warnings_on_create(context, new) if is_changed else []
+
+
+def _validate_spec(spec: Mapping[str, Any]) -> list[FieldError]:
+    errors = [field.required(f"spec.{path}") for name, path in _REQUIRED.items() if spec.get(name) is None]
+    policy, tokens = spec.get("fsGroupPolicy"), spec.get("tokenRequests") or ()
+    if policy is not None and policy not in _GROUP_POLICIES:
+        errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
+    errors += _validate_tokens(tokens, "spec.tokenRequests")
+    errors += [
+        field.not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES)
+        for mode in spec.get("volumeLifecycleModes") or ()
+        if mode not in _LIFECYCLES
+    ]
+    if spec.get("seLinuxMount") is None:
+        errors.append(field.required("spec.seLinuxMount"))
+    period, in_secrets = spec.get("nodeAllocatableUpdatePeriodSeconds"), spec.get("serviceAccountTokenInSecrets")
+    if period is not None and period < _MIN_UPDATE_SECONDS:
+        detail = "must be greater than or equal to 10 seconds"
+        errors.append(field.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, detail))
+    if in_secrets is not None and not tokens:
+        detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        errors.append(field.invalid("spec.serviceAccountTokenInSecrets", in_secrets, detail))
+    return errors
+
+
+def _validate_tokens(tokens: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:
+    errors = []
+    audiences = set()
+    for index, token in enumerate(tokens):
+        audience, seconds = token.get("audience", ""), token.get("expirationSeconds")
+        if audience in audiences:
+            errors.append(field.duplicate(f"{path}[{index}].audience", audience))
+            continue
+        audiences.add(audience)
+        place = f"{path}[{index}].expirationSeconds"
+        if seconds is not None and seconds < _MIN_TOKEN_SECONDS:
+            errors.append(field.invalid(place, seconds, "may not specify a duration less than 10 minutes"))
+        if seconds is not None and seconds > _MAX_TOKEN_SECONDS:
+            errors.append(field.invalid(place, seconds, "may not specify a duration larger than 2^32 seconds"))
+    return errors
+
+
+CSIDRIVERS = Kind(
+    group="storage.k8s.io",
+    plural="csidrivers",
+    kind="CSIDriver",
+    is_namespaced=False,
+    strategy=CSIDriverStrategy(has_generation=True, allows_unconditional_update=False),
+    returns_deleted_object=True,
+)

@@ -1,0 +1,81 @@
+"""CSI nodes: the storage drivers that run on a node."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base.validation import field, internal, names, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.storage.stored_object import Object
+
+_PATH = "spec.drivers"
+_MAX_NODE_ID = 256
+
+
+class CSINodeStrategy(Strategy, frozen=True, kw_only=True):
+    """Drivers come and go; of one that stays only the number of volumes changes."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj)
+        seen: set[str] = set()
+        for index, driver in enumerate(_drivers(obj)):
+            errors += _validate_driver(driver, f"{_PATH}[{index}]", seen)
+        return errors
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new)
+        for before in _drivers(old):
+            for driver in _drivers(new):
+                is_same = before.get("name") == driver.get("name")
+                if is_same and _without_count(before) != _without_count(driver):
+                    shown = internal.form("storage.CSINodeDriver", {**driver, "allocatable": None})
+                    errors.append(field.invalid(_PATH, shown, object_meta.IMMUTABLE))
+        return errors
+
+
+def _drivers(obj: Object) -> Sequence[Mapping[str, Any]]:
+    drivers: Sequence[Mapping[str, Any]] = (obj.get("spec") or {}).get("drivers") or ()
+    return drivers
+
+
+def _without_count(driver: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in driver.items() if name != "allocatable" and value}
+
+
+def _validate_driver(driver: Mapping[str, Any], path: str, seen: set[str]) -> list[FieldError]:
+    name, node = driver.get("name", ""), driver.get("nodeID", "")
+    errors = volume_sources.validate_csi_driver(name, f"{path}.name")
+    if not node:
+        errors.append(field.required(f"{path}.nodeID"))
+    if len(node.encode()) > _MAX_NODE_ID:
+        errors.append(field.invalid(f"{path}.nodeID", node, f"must be {_MAX_NODE_ID} characters or less"))
+    count = (driver.get("allocatable") or {}).get("count")
+    if count is not None and count < 0:
+        errors.append(field.invalid(f"{path}.allocatable.count", count, "must be greater than or equal to 0"))
+    if name in seen:
+        errors.append(field.duplicate(f"{path}.name", name))
+    seen.add(name)
+    return errors + _validate_keys(driver.get("topologyKeys") or (), path)
+
+
+def _validate_keys(keys: Sequence[str], path: str) -> list[FieldError]:
+    errors = []
+    for index, key in enumerate(keys):
+        if not key:
+            errors.append(field.required(path))
+        if key in keys[:index]:
+            errors.append(field.duplicate(path, key))
+        errors += field.invalid_each(path, key, names.check_qualified_name(key))
+    return errors
+
+
+CSINODES = Kind(
+    group="storage.k8s.io",
+    plural="csinodes",
+    kind="CSINode",
+    is_namespaced=False,
+    strategy=CSINodeStrategy(allows_unconditional_update=False),
+    returns_deleted_object=True,
+)

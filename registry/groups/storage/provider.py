@@ -1,0 +1,20 @@
+"""The storage.k8s.io group: its kinds."""
+
+from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.storage.csidrivers import CSIDRIVERS
+from aio_apiserver.registry.groups.storage.csinodes import CSINODES
+from aio_apiserver.registry.groups.storage.csistoragecapacities import CSISTORAGECAPACITIES
+from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
+from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
+from aio_apiserver.registry.groups.storage.volumeattributesclasses import VOLUMEATTRIBUTESCLASSES
+
+KINDS = (
+    CSIDRIVERS,
+    CSINODES,
+    CSISTORAGECAPACITIES,
+    STORAGECLASSES,
+    VOLUMEATTACHMENTS,
+    VOLUMEATTRIBUTESCLASSES,
+)
+
+PROVIDER = KindsProvider(group="storage.k8s.io", kinds=KINDS)

@@ -1,0 +1,127 @@
+"""Storage classes: how volumes are made for claims."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.validation import field, names, node_labels, object_meta
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.storage import parameters
+from aio_apiserver.storage.stored_object import Object
+
+IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+"""Where claims said their class before they had a field for it."""
+
+_DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
+_RECLAIM_POLICIES = ("Delete", "Retain")
+_BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
+_FROZEN: tuple[tuple[str, Any, Any], ...] = (
+    ("parameters", {}, None),
+    ("provisioner", "", ""),
+    ("reclaimPolicy", None, None),
+    ("volumeBindingMode", None, None),
+)
+"""What never changes, what equals that it is not there, and how that is shown."""
+
+
+def class_of(claim: Object) -> str:
+    """The class that a claim, or a volume, names; empty when it names none."""
+    annotations = claim["metadata"].get("annotations") or {}
+    return str(annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", "")))
+
+
+class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
+    """Nothing changes but the mount options, the topologies and whether volumes grow."""
+
+    def default(self, obj: Object) -> None:
+        for name, value in _DEFAULTS.items():
+            if obj.get(name) is None:
+                obj[name] = value
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj)
+        errors += parameters.validate_provisioner(obj.get("provisioner", ""), "provisioner")
+        errors += parameters.validate_parameters(obj.get("parameters") or {}, "parameters", is_required=False)
+        policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
+        if policy and policy not in _RECLAIM_POLICIES:
+            errors.append(field.not_supported("reclaimPolicy", policy, _RECLAIM_POLICIES))
+        if mode is None:
+            errors.append(field.required("volumeBindingMode"))
+        elif mode not in _BINDING_MODES:
+            errors.append(field.not_supported("volumeBindingMode", mode, _BINDING_MODES))
+        return errors + _validate_topologies(obj.get("allowedTopologies") or ())
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = self.validate_again(context, new) + super().validate_update(context, new, old)
+        return errors + [
+            field.invalid(name, _shown(new.get(name, nothing)), object_meta.IMMUTABLE)
+            for name, absent, nothing in _FROZEN
+            if new.get(name, absent) != old.get(name, absent)
+        ]
+
+    def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
+        return [
+            f"allowedTopologies[{number}].matchLabelExpressions[{index}].key: {node_labels.DEPRECATED[key]}"
+            for number, term in enumerate(obj.get("allowedTopologies") or ())
+            for index, expression in enumerate(term.get("matchLabelExpressions") or ())
+            if (key := expression.get("key")) in node_labels.DEPRECATED
+        ]
+
+    def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
+        return self.warnings_on_create(context, new)
+
+
+def _shown(value: Any) -> Any:
+    """Maps are shown in the order of their keys."""
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else value
+
+
+def _validate_topologies(terms: Sequence[Mapping[str, Any]]) -> list[FieldError]:
+    errors = []
+    # Empty terms equal the nothing with which kube-apiserver begins its list, once for each term that there is.
+    seen: list[Mapping[str, frozenset[str]]] = []
+    for index, term in enumerate(terms):
+        path = f"allowedTopologies[{index}].matchLabelExpressions"
+        errors += _validate_term(term, path)
+        values = {
+            one.get("key", ""): frozenset(one.get("values") or ()) for one in term.get("matchLabelExpressions") or ()
+        }
+        repeated = len(terms) if not values else 0
+        repeated += sum(values == other for other in seen)
+        errors += [field.duplicate(path, "")] * repeated
+        seen.append(values)
+    return errors
+
+
+def _validate_term(term: Mapping[str, Any], path: str) -> list[FieldError]:
+    errors = []
+    keys = set()
+    for index, expression in enumerate(term.get("matchLabelExpressions") or ()):
+        place, key, values = f"{path}[{index}]", expression.get("key", ""), expression.get("values") or ()
+        if not values:
+            errors.append(field.required(f"{place}.values"))
+        errors += [
+            field.duplicate(f"{place}.values[{number}]", value)
+            for number, value in enumerate(values)
+            if value in values[:number]
+        ]
+        errors += field.invalid_each(f"{place}.key", key, names.check_qualified_name(key))
+        if key in keys:
+            errors.append(field.duplicate(f"{place}.key", key))
+        keys.add(key)
+    return errors
+
+
+STORAGECLASSES = Kind(
+    group="storage.k8s.io",
+    plural="storageclasses",
+    kind="StorageClass",
+    is_namespaced=False,
+    short_names=("sc",),
+    strategy=StorageClassStrategy(),
+    returns_deleted_object=True,
+)

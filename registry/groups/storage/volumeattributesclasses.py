@@ -1,0 +1,41 @@
+"""Volume attributes classes: what can be changed of a volume while it is used."""
+
+from typing import Any
+
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.storage import parameters
+from aio_apiserver.storage.stored_object import Object
+
+_FROZEN: tuple[tuple[str, Any], ...] = (("driverName", ""), ("parameters", {}))
+
+
+class VolumeAttributesClassStrategy(Strategy, frozen=True, kw_only=True):
+    """A class never changes."""
+
+    def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        errors = super().validate(context, obj)
+        errors += parameters.validate_provisioner(obj.get("driverName", ""), "driverName")
+        return errors + parameters.validate_parameters(obj.get("parameters") or {}, "parameters", is_required=True)
+
+    def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        errors = super().validate_update(context, new, old)
+        errors += [
+            field.forbidden(name, f"updates to {name} are forbidden.")
+            for name, empty in _FROZEN
+            if (new.get(name) or empty) != (old.get(name) or empty)
+        ]
+        return errors + self.validate_again(context, new)
+
+
+VOLUMEATTRIBUTESCLASSES = Kind(
+    group="storage.k8s.io",
+    plural="volumeattributesclasses",
+    kind="VolumeAttributesClass",
+    is_namespaced=False,
+    short_names=("vac",),
+    strategy=VolumeAttributesClassStrategy(),
+    returns_deleted_object=True,
+)

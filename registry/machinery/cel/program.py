@@ -1,0 +1,287 @@
+"""Programs: a checked tree as functions that compute it, counting what it costs.
+
+Must hold: costs are those that kube-apiserver counts; an evaluation ends in a value, an EvaluationError or
+CostExceeded, whatever the variables are; a program keeps nothing between evaluations.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base.golang.text import value_text
+from aio_apiserver.registry.machinery.cel import costs, overloads
+from aio_apiserver.registry.machinery.cel.checker import OPTIONAL_SELECT, Checked
+from aio_apiserver.registry.machinery.cel.costs import LIST_COST, MAP_COST, OBJECT_COST
+from aio_apiserver.registry.machinery.cel.frames import Frame, Step
+from aio_apiserver.registry.machinery.cel.steps import OPERATORS, OTHERWISE, constant, field, field_test, optional_field
+from aio_apiserver.registry.machinery.cel.syntax import (
+    Call,
+    Comprehension,
+    Entry,
+    Ident,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Node,
+    ObjectLiteral,
+    Select,
+)
+from aio_apiserver.registry.machinery.cel.values import EvaluationError, TypeName, UInt, kind_of
+
+_OPTIONAL_INDEX = "_[?_]"
+"""It finds nothing in what has no elements."""
+
+Implementation = Callable[..., Any]
+"""What a function does with values; `kinds` of an overload are checked before."""
+
+
+class Dispatch:
+    """The implementations of one function, by the kinds of its arguments."""
+
+    def __init__(self, overloads: Mapping[str, tuple[Sequence[str], Implementation]]) -> None:
+        self._overloads = overloads
+
+    def chosen(self, name: str, identities: Sequence[str]) -> Callable[[list[Any]], tuple[str, Implementation]]:
+        """How to find the implementation of a function among some overloads."""
+        known = [(identity, *self._overloads[identity]) for identity in identities if identity in self._overloads]
+
+        def find(arguments: list[Any]) -> tuple[str, Implementation]:
+            for identity, kinds, implementation in known:
+                if len(kinds) == len(arguments) and all(map(_fits, kinds, arguments)):
+                    return identity, implementation
+            if name == _OPTIONAL_INDEX:
+                return known[0][0], known[0][2]
+            raise overloads.missing(name, arguments)
+
+        return find
+
+
+def _fits(kind: str, value: Any) -> bool:
+    return kind == "any" or kind_of(value) == kind
+
+
+class Compiler:
+    """Turns the nodes of one tree into steps."""
+
+    def __init__(self, checked: Checked, dispatch: Dispatch) -> None:
+        self._checked = checked
+        self._dispatch = dispatch
+
+    def compiled(self, node: Node) -> Step:
+        """The step that computes a node."""
+        match node:
+            case Literal():
+                return constant(UInt(node.value) if node.is_unsigned else node.value)
+            case Ident():
+                return self._ident(node.name)
+            case Select():
+                return self._select(node)
+            case Call():
+                return self._call(node)
+            case ListLiteral():
+                return self._list(node)
+            case MapLiteral():
+                return self._map(node)
+            case ObjectLiteral():
+                return self._object(node)
+            case Comprehension():
+                return self._comprehension(node)
+        raise AssertionError(node)
+
+    def _ident(self, name: str) -> Step:
+        name = name.removeprefix(".")
+
+        def ident(frame: Frame) -> Any:
+            frame.spend(1)
+            try:
+                value = frame.variables[name]
+            except KeyError:
+                return TypeName(_TYPE_VALUES.get(name, name))
+            return value(frame) if isinstance(value, Lazy) else value
+
+        return ident
+
+    # Fields
+
+    def _select(self, node: Select) -> Step:
+        if node.id in self._checked.names:
+            return self._ident(self._checked.names[node.id])
+        operand = self.compiled(node.operand)
+        return field_test(operand, node.field) if node.is_test else field(operand, node.field)
+
+    # Calls
+
+    def _call(self, node: Call) -> Step:
+        special = OPERATORS.get(node.function)
+        if special is not None:
+            return special(*map(self.compiled, node.arguments))
+        if node.function == OPTIONAL_SELECT:
+            operand, field = node.arguments
+            assert isinstance(field, Literal)
+            return optional_field(self.compiled(operand), field.value)
+        otherwise = OTHERWISE.get(self._checked.overloads[node.id][0])
+        if otherwise is not None and node.target is not None:
+            return otherwise(self.compiled(node.target), self.compiled(node.arguments[0]))
+        name = self._checked.names.get(node.id, node.function)
+        is_member = node.target is not None and node.id not in self._checked.names
+        nodes = [node.target, *node.arguments] if is_member else list(node.arguments)
+        return self._function(name, self._checked.overloads[node.id], [self.compiled(one) for one in nodes if one])
+
+    def _function(self, name: str, overloads: Sequence[str], steps: Sequence[Step]) -> Step:
+        find = self._dispatch.chosen(name, overloads)
+        cost_of = costs.cost_of_call(name)
+
+        def call(frame: Frame) -> Any:
+            arguments = [step(frame) for step in steps]
+            identity, implementation = find(arguments)
+            try:
+                value = implementation(*arguments)
+            except EvaluationError:
+                frame.spend(cost_of(identity, arguments, None))
+                raise
+            frame.spend(cost_of(identity, arguments, value))
+            return value
+
+        return call
+
+    # Literals of parts
+
+    def _list(self, node: ListLiteral) -> Step:
+        steps = [(self.compiled(one), index in node.optional) for index, one in enumerate(node.elements)]
+
+        def make(frame: Frame) -> list[Any]:
+            made = []
+            for step, is_optional in steps:
+                value = step(frame)
+                if not is_optional:
+                    made.append(value)
+                elif value.has_value:
+                    made.append(value.value)
+            frame.spend(LIST_COST)
+            return made
+
+        return make
+
+    def _map(self, node: MapLiteral) -> Step:
+        steps = [
+            (self.compiled(entry.key), *self._value(entry)) for entry in node.entries if isinstance(entry.key, Node)
+        ]
+
+        def make(frame: Frame) -> dict[Any, Any]:
+            made: dict[Any, Any] = {}
+            for key_step, value_step, is_optional in steps:
+                key, value = key_step(frame), value_step(frame)
+                if is_optional and not value.has_value:
+                    continue
+                if key in made:
+                    raise EvaluationError(f"failed with repeated key: {value_text(key)}")
+                made[key] = value.value if is_optional else value
+            frame.spend(MAP_COST)
+            return made
+
+        return make
+
+    def _object(self, node: ObjectLiteral) -> Step:
+        type_name = node.name.removeprefix(".")
+        steps = [(str(one.key), *self._value(one)) for one in node.fields]
+
+        def make(frame: Frame) -> dict[str, Any]:
+            made = ObjectValue(type_name)
+            for name, step, is_optional in steps:
+                value = step(frame)
+                if not is_optional:
+                    made[name] = value
+                elif value.has_value:
+                    made[name] = value.value
+            frame.spend(OBJECT_COST)
+            return made
+
+        return make
+
+    def _value(self, entry: Entry) -> tuple[Step, bool]:
+        return self.compiled(entry.value), entry.is_optional
+
+    # Comprehensions
+
+    def _comprehension(self, node: Comprehension) -> Step:
+        over, start = self.compiled(node.over), self.compiled(node.start)
+        condition, step, result = (self.compiled(one) for one in (node.condition, node.step, node.result))
+        names = [name for name in (node.accumulator, node.variable, node.second) if name]
+
+        def fold(frame: Frame) -> Any:
+            entries = _entries(over(frame), has_second=bool(node.second))
+            variables = frame.variables
+            hidden = {name: variables[name] for name in names if name in variables}
+            variables[node.accumulator] = start(frame)
+            try:
+                for first, second in entries:
+                    variables[node.variable] = first
+                    if node.second:
+                        variables[node.second] = second
+                    if condition(frame) is False:
+                        break
+                    variables[node.accumulator] = _kept(step, frame)
+                value = result(frame)
+            finally:
+                for name in names:
+                    variables.pop(name, None)
+                variables.update(hidden)
+            return value
+
+        return fold
+
+
+class ObjectValue(dict[str, Any]):
+    """An object that an expression has made."""
+
+    def __init__(self, type_name: str) -> None:
+        super().__init__()
+        self.type_name = type_name
+
+
+class Lazy:
+    """A variable that is computed when it is first used, at the expense of who uses it."""
+
+    def __init__(self, compute: Callable[[Frame], Any]) -> None:
+        self._compute = compute
+        self._outcome: tuple[Any, EvaluationError | None] | None = None
+
+    def __call__(self, frame: Frame) -> Any:
+        if self._outcome is None:
+            try:
+                self._outcome = (self._compute(frame), None)
+            except EvaluationError as exc:
+                self._outcome = (None, exc)
+        value, failure = self._outcome
+        if failure is not None:
+            raise failure
+        return value
+
+
+_TYPE_VALUES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
+
+
+def _kept(step: Step, frame: Frame) -> Any:
+    try:
+        return step(frame)
+    except EvaluationError as exc:
+        return Lazy(_failing(exc))
+
+
+def _failing(failure: EvaluationError) -> Callable[[Frame], Any]:
+    def fail(_frame: Frame) -> Any:
+        raise failure
+
+    return fail
+
+
+def _entries(value: Any, *, has_second: bool) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, list):
+        if has_second:
+            yield from enumerate(value)
+        else:
+            for element in value:
+                yield element, None
+    elif isinstance(value, dict):
+        yield from value.items()
+    else:
+        raise overloads.no_range(value, has_second=has_second)

@@ -1,0 +1,203 @@
+"""CustomType: the type of a custom resource in one version, with the duties of a type that Kubernetes brings.
+
+Decoding is that of an unstructured object: any JSON, whose metadata is decoded as Kubernetes' own type, pruned by a
+structural schema. Must hold: canonical objects have their keys sorted, because that is how they are printed; numbers
+without a fraction are integers; nothing is read from the schema before the first object comes.
+"""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.machinery.custom import custom
+from aio_apiserver.registry.machinery.schema import depth, places, strict
+from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded
+from aio_apiserver.registry.machinery.schema.model import Node, Schema
+from aio_apiserver.registry.machinery.schema.structural import defaulting, embedded, lists, pruning, rules
+from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
+from aio_apiserver.registry.machinery.schema.validation import combinations
+from aio_apiserver.registry.machinery.schema.validation.values import Plans
+
+_MANY = 500
+_INT64 = range(-(2**63), 2**63)
+_TOO_LARGE = 2**64
+"""From here on whole numbers need more bits than the store has for them."""
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+
+class CustomType:
+    """One version of a custom resource. `read_schema` gives its schema, which may be none; `prunes` what is unknown."""
+
+    def __init__(self, read_schema: Callable[[], Schema | None], types: Catalog, *, prunes: bool = True) -> None:
+        self._read_schema = read_schema
+        self._prunes = prunes
+        self.metadata = MetadataType(types.type_of(_METADATA))
+        self.plans: Plans = {}
+        """What validations have found out about the schema."""
+
+    @cached_property
+    def schema(self) -> Schema | None:
+        """The structural schema, with its defaults pruned."""
+        return self._read_schema()
+
+    @cached_property
+    def node(self) -> Node:
+        """The schema in the model that merging and applying understand."""
+        return custom.compiled(self.schema or {})
+
+    def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
+        """Decode the JSON of an object. Raises DecodeError."""
+        try:
+            return self._decoded(value, text)
+        except RecursionError:
+            raise DecodeError(TOO_DEEP) from None
+
+    def restore(self, value: dict[str, Any]) -> dict[str, Any]:
+        """An object as it was stored, without its type: whatever the schema has become since, it fits."""
+        value["metadata"] = self.metadata.restore(value.get("metadata"))
+        self._prune(value)
+        self._drop_what_metadata_cannot_have(value)
+        self.apply_defaults(value)
+        return value
+
+    def convert(self, value: Any) -> Decoded:
+        """What an apply has made: nothing in it is pruned, so that nulls are seen by whoever validates it."""
+        try:
+            obj = _own_with_plain_numbers(value)
+        except RecursionError:
+            raise DecodeError(TOO_DEEP) from None
+        if "metadata" in obj:
+            obj["metadata"] = self.metadata.decode(obj["metadata"]).obj
+        return Decoded(obj)
+
+    def coerce(self, value: dict[str, Any]) -> dict[str, Any]:
+        """A sound object of another version, without its type, as this version has it."""
+        self._prune(value)
+        return value
+
+    def canonical(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """The object as it is printed: all keys sorted. A copy."""
+        printed: dict[str, Any] = orjson.loads(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS))
+        return printed
+
+    def apply_defaults(self, obj: dict[str, Any]) -> None:
+        """Fill in, in place, what the schema says, of the metadata of resources within what metadata can have."""
+        if self._has_defaults:
+            defaulting.apply_defaults(obj, self.schema)
+            self._drop_what_metadata_cannot_have(obj)
+
+    @cached_property
+    def is_heavy(self) -> bool:
+        """Whether a small object may be long work: where so many schemas are combined that all must be tried."""
+        return combinations.count(self.schema) > _MANY
+
+    @cached_property
+    def has_unique_lists(self) -> bool:
+        return lists.has_unique_lists(self.schema)
+
+    @cached_property
+    def has_rules(self) -> bool:
+        """Whether the schema states rules in CEL."""
+        return rules.has_rules(self.schema)
+
+    @cached_property
+    def _has_defaults(self) -> bool:
+        return defaulting.has_defaults(self.schema)
+
+    @cached_property
+    def _has_embedded(self) -> bool:
+        return embedded.has_embedded(self.schema)
+
+    def _drop_what_metadata_cannot_have(self, obj: dict[str, Any]) -> None:
+        if self._has_embedded:
+            embedded.Coercion(self.metadata, is_lenient=True).coerce(obj, self.schema)
+
+    def _decoded(self, value: Any, text: bytes) -> Decoded:
+        strict_errors = _duplicates(text) if text and strict.may_have_duplicates(text, value) else []
+        obj = _own_with_plain_numbers(value)
+        if "metadata" in obj:
+            metadata = self.metadata.decode(obj["metadata"])
+            obj["metadata"] = metadata.obj
+            paths = sorted(embedded.unknown_below("metadata", error) for error in metadata.strict_errors)
+            strict_errors += map(_unknown, paths)
+        strict_errors += map(_unknown, self._prune(obj))
+        if self._has_embedded:
+            strict_errors += map(_unknown, self._coerce_embedded(obj))
+        return Decoded(obj, tuple(strict_errors))
+
+    def _prune(self, obj: dict[str, Any]) -> list[str]:
+        if not self._prunes:
+            return []
+        unknown = pruning.prune(obj, self.schema)
+        pruning.drop_nulls(obj, self.schema)
+        return unknown
+
+    def _coerce_embedded(self, obj: dict[str, Any]) -> list[str]:
+        coercion = embedded.Coercion(self.metadata)
+        try:
+            coercion.coerce(obj, self.schema)
+        except embedded.Malformed as exc:
+            raise DecodeError(str(exc)) from exc
+        return sorted(coercion.unknown)
+
+
+def _unknown(path: str) -> str:
+    return f'unknown field "{path}"'
+
+
+def _own_with_plain_numbers(value: Any) -> Any:
+    """The same of an object. What owners have of its spec lies deeper in its metadata than it does in the spec."""
+    if not isinstance(value, dict):
+        return _with_plain_numbers(value)
+    within_metadata = 1 + places.MAX_DEPTH - depth.MOST
+    return {key: _with_plain_numbers(item, within_metadata if key == "metadata" else 1) for key, item in value.items()}
+
+
+def _with_plain_numbers(value: Any, level: int = 0) -> Any:
+    """A copy in which a whole number is an integer, however it was written. Raises DecodeError for what is too deep."""
+    if level > places.MAX_DEPTH:
+        raise DecodeError(TOO_DEEP)
+    if isinstance(value, dict):
+        return {key: _with_plain_numbers(item, level + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [item if type(item) is str else _with_plain_numbers(item, level + 1) for item in value]
+    if isinstance(value, float):
+        return _plain(value)
+    return _plain(float(value)) if type(value) is int and value not in _INT64 else value
+
+
+def _plain(value: float) -> int | float:
+    """A float without its fraction, if it has none: with the digits that tell it from others, as Go prints it."""
+    is_storable = -_TOO_LARGE / 2 <= value < _TOO_LARGE
+    return int(Decimal(repr(value))) if is_storable and value.is_integer() else value
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object with all its keys."""
+
+
+def _duplicates(text: bytes) -> list[str]:
+    """The fields of a JSON text (which is known to parse) that are there more than once, in order."""
+    found: dict[str, None] = {}
+    _find_duplicates(json.loads(text, object_pairs_hook=_Pairs), "", found)
+    return [f"duplicate field {quote(path)}" for path in found]
+
+
+def _find_duplicates(value: Any, path: str, found: dict[str, None]) -> None:
+    if isinstance(value, _Pairs):
+        seen = set()
+        for name, item in value:
+            below = f"{path}.{name}" if path else name
+            if name in seen:
+                found[below] = None
+            seen.add(name)
+            _find_duplicates(item, below, found)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _find_duplicates(item, f"{path}[{index}]", found)

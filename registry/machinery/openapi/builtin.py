@@ -1,0 +1,58 @@
+"""The sources of built-in group versions: what is served of each, and that it is."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from aio_apiserver.registry.machinery.openapi.builtin_routes import MEDIA_TYPES, Resource, routes_of
+from aio_apiserver.registry.machinery.openapi.routes import META, Head, OwnSchemas, Route, answers
+
+TITLE = "Kubernetes"
+
+
+class GroupVersion(Struct, frozen=True, eq=False):
+    """The source of a built-in group version."""
+
+    group: str
+    version: str
+    minor: str
+    resources: Sequence[Resource]
+
+    @property
+    def path(self) -> str:
+        return f"apis/{self.group}/{self.version}" if self.group else f"api/{self.version}"
+
+    @property
+    def key(self) -> str:
+        return self.path
+
+    @property
+    def head(self) -> Head:
+        return Head(TITLE, self.minor)
+
+    @property
+    def scope(self) -> tuple[str, str]:
+        return self.group, self.version
+
+    def routes(self) -> Sequence[Route]:
+        """Everything below the group version, itself included."""
+        routes = [discovery_route(f"/{self.path}/", "getAPIResources", "get available resources", "APIResourceList")]
+        for resource in self.resources:
+            routes += routes_of(f"/{self.path}", self.group, resource)
+        return routes
+
+    def schemas(self) -> OwnSchemas:
+        return OwnSchemas()
+
+
+def discovery_route(path: str, operation: str, description: str, kind: str) -> Route:
+    """A route that tells of others."""
+    return Route(
+        method="get",
+        path=path,
+        operation=operation,
+        description=description,
+        consumes=MEDIA_TYPES,
+        produces=MEDIA_TYPES,
+        responses=answers(f"{META}.{kind}", 200),
+    )

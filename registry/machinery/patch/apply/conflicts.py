@@ -1,0 +1,57 @@
+"""Conflicts: fields that an apply would take from others, and the error that says so. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.base.errors import ApplyConflict, Cause
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.machinery.patch.apply import elements, fields
+from aio_apiserver.registry.machinery.patch.apply.elements import Path
+from aio_apiserver.registry.machinery.patch.apply.fields import Fields
+from aio_apiserver.registry.machinery.patch.apply.managed import Owner
+
+
+class Conflict(NamedTuple):
+    """A field and who owns it."""
+
+    owner: Owner
+    path: Path
+
+
+class Conflicts(Exception):
+    """Fields that an apply must not take without force."""
+
+    def __init__(self, found: Iterable[Conflict]) -> None:
+        super().__init__()
+        self.found: Sequence[Conflict] = sorted(found, key=lambda conflict: str(conflict.owner))
+
+    def outside(self, allowed: Fields) -> Sequence[Conflict]:
+        """Those about other fields."""
+        return [conflict for conflict in self.found if not fields.has(allowed, conflict.path)]
+
+
+def error(conflicts: Conflicts) -> ApplyConflict:
+    """The answer to whoever did not want force."""
+    causes = [
+        Cause("FieldManagerConflict", f"conflict with {_shown(owner)}", elements.path_text(path))
+        for owner, path in conflicts.found
+    ]
+    return ApplyConflict(f"Apply failed with {_message(conflicts.found)}", causes)
+
+
+def _message(found: Sequence[Conflict]) -> str:
+    if len(found) == 1:
+        owner, path = found[0]
+        return f"1 conflict: conflict with {_shown(owner)}: {elements.path_text(path)}"
+    lines = []
+    for owner in dict.fromkeys(conflict.owner for conflict in found):
+        lines.append(f"conflicts with {_shown(owner)}:")
+        lines += [f"- {elements.path_text(path)}" for other, path in found if other == owner]
+    return f"{len(found)} conflicts: " + "\n".join(lines)
+
+
+def _shown(owner: Owner) -> str:
+    text = quote(owner.manager)
+    if owner.subresource:
+        text += f" with subresource {quote(owner.subresource)}"
+    return text if owner.is_applier else f"{text} using {owner.api_version}"

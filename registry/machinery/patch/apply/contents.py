@@ -1,0 +1,65 @@
+"""Contents: the fields that a value sets. Pure."""
+
+from typing import Any
+
+from aio_apiserver.registry.machinery.patch.apply import elements, fields
+from aio_apiserver.registry.machinery.patch.apply.fields import LEAF, NOTHING, Fields
+from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Shape
+
+
+def field_set(shape: Shape, value: Any) -> Fields:
+    """The fields of an object; it is itself no field."""
+    return _set(shape, value) or NOTHING
+
+
+def _set(shape: Shape, value: Any) -> Fields | None:
+    """What hangs on the element of a value: None for nothing, since the empty tree is a member."""
+    part = shape.part(value)
+    if isinstance(part, Maps) and not part.is_atomic:
+        return _of_map(part, value) if isinstance(value, dict) else None
+    if isinstance(part, Lists) and not part.is_atomic:
+        return _of_list(part, value) if isinstance(value, list) else None
+    return LEAF
+
+
+def _of_map(part: Maps, value: dict[str, Any]) -> Fields | None:
+    if part.of_scalars:
+        return {elements.field(name): LEAF for name in sorted(value)} or None
+    tree: Fields = {}
+    for name, one in value.items():
+        inside = _set(part.member(name), one)
+        if one is None or one == {} or name not in part.fields:
+            inside = fields.as_member(inside)
+        if inside is not None:
+            tree[elements.field(name)] = inside
+    return fields.ordered(tree) or None
+
+
+def _of_list(part: Lists, value: list[Any]) -> Fields | None:
+    """Elements that cannot be told from each other are one, of which nothing more is known."""
+    tree: Fields = {}
+    for one in value:
+        element = part.element(one)
+        tree[element] = LEAF if element in tree else fields.as_member(_set(part.items, one))
+    return fields.ordered(tree) or None
+
+
+def with_named_fields(shape: Shape, tree: Fields) -> Fields:
+    """A set with the fields that types name as members wherever something below them is."""
+    part = shape.maps
+    result: Fields = {}
+    for element, inside in tree.items():
+        if not inside:
+            result[element] = inside
+            continue
+        name = element[len(elements.FIELD) :] if element.startswith(elements.FIELD) else None
+        below = with_named_fields(_below(shape, element, name), inside)
+        is_named = name is not None and part is not None and name in part.fields
+        result[element] = fields.as_member(below) if is_named else below
+    return result
+
+
+def _below(shape: Shape, element: str, name: str | None) -> Shape:
+    if name is not None and shape.maps is not None:
+        return shape.maps.member(name)
+    return shape.lists.items if element.startswith(elements.KEYS) and shape.lists is not None else Shape()

@@ -1,0 +1,188 @@
+"""Creation: the fields of a new object, which are the first writer's. Compiled to closures, once a type.
+
+It says what compare.py would say of the difference to an object without content, without making paths: this is on the
+road of every create. Members that are printed in any case (a status without content) are the writer's only where they
+say more than that. The plan for a shape (the keys that a map has) is made once, because objects have few shapes;
+clients choose them, so only so many are remembered. Pure. Must hold: a value that is not of its type is one thing.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aio_apiserver.registry.machinery.patch.apply import elements, fields
+from aio_apiserver.registry.machinery.patch.apply.fields import LEAF, MEMBER, NOTHING, Fields
+from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Shape
+
+MAX_PLANS = 256
+
+Walk = Callable[[Any], Fields | None]
+"""From a value to what hangs on its element; None for nothing."""
+
+_Step = tuple[str, str, Walk | None]
+"""A member: its name, its element, and the walk over it (None: it is a leaf)."""
+_Plan = tuple[list[_Step], Fields | None]
+"""The members, in order; and what all maps of the shape have in common, if their members are leaves."""
+
+
+def compiled(shape: Shape, empty: Mapping[str, Any]) -> Callable[[Any], Fields]:
+    """From an object to its fields; `empty` is how one without content is printed. Raises ShapeError."""
+    walk = _Compiler().besides(shape, empty)
+    return lambda value: walk(value) or NOTHING
+
+
+class _Compiler:
+    """Walks of one type; those of maps and lists are shared by all that have the same shape."""
+
+    def __init__(self) -> None:
+        self._walks: dict[int, Walk] = {}
+
+    def whole(self, shape: Shape) -> Walk | None:
+        """The walk over a value that nothing stood for; None for a leaf."""
+        if shape.maps is not None and shape.lists is not None:
+            return self._free(shape)
+        part = shape.maps or shape.lists
+        if part is None or part.is_atomic:
+            return None
+        return self._part(part)
+
+    def _free(self, shape: Shape) -> Walk | None:
+        """Free JSON: only its maps are taken apart, if at all."""
+        assert shape.maps is not None
+        if shape.maps.is_atomic:
+            return None
+        maps = self._part(shape.maps)
+        return lambda value: maps(value) if type(value) is dict else LEAF
+
+    def _part(self, part: Maps | Lists) -> Walk:
+        known = self._walks.get(id(part))
+        if known is None:
+            self._walks[id(part)] = lambda value: self._walks[id(part)](value)
+            known = self._walks[id(part)] = self._map(part) if isinstance(part, Maps) else self._list(part)
+        return known
+
+    def _map(self, part: Maps) -> Walk:
+        if not part.fields:
+            return self._uniform_map(part)
+        plans = _Plans(lambda name: self.whole(part.member(name)))
+
+        def walk(value: Any) -> Fields:
+            if not value or type(value) is not dict:
+                return LEAF
+            steps, tree = plans.of(value)
+            if tree is None:
+                tree = {MEMBER: LEAF}
+                for name, element, below in steps:
+                    tree[element] = LEAF if below is None else below(value[name])
+            return tree
+
+        return walk
+
+    def _uniform_map(self, part: Maps) -> Walk:
+        """A map whose keys are data."""
+        below = self.whole(part.member(""))
+
+        def walk(value: Any) -> Fields:
+            if not value or type(value) is not dict:
+                return LEAF
+            tree: Fields = {MEMBER: LEAF}
+            for name in sorted(value):
+                tree[f"f:{name}"] = LEAF if below is None else below(value[name])
+            return tree
+
+        return walk
+
+    def _list(self, part: Lists) -> Walk:
+        walk_elements = self._elements(part)
+        return lambda value: {MEMBER: LEAF, **walk_elements(value)} if value and type(value) is list else LEAF
+
+    def _elements(self, part: Lists) -> Callable[[list[Any]], Fields]:
+        below = self.whole(part.items) or _leaf
+        key = part.keys[0] if len(part.keys) == 1 else ""
+
+        def walk(value: list[Any]) -> Fields:
+            tree: Fields = {}
+            named = _by_name(value, key) if key else None
+            if named is not None:
+                for name in sorted(named):
+                    tree[elements.of_text_key(key, name)] = below(named[name])
+                return tree
+            for item in value:
+                element = part.element(item)
+                tree[element] = LEAF if element in tree else below(item)
+            return tree if len(tree) == 1 else fields.ordered(tree)
+
+        return walk
+
+    def besides(self, shape: Shape, empty: Any) -> Walk:
+        """The walk over a value in the place of one that is printed in any case."""
+        maps, lists = shape.maps, shape.lists
+        if maps is not None and lists is None and not maps.is_atomic:
+            return self._members_besides(maps, empty)
+        if lists is not None and maps is None and not lists.is_atomic:
+            walk_elements = self._elements(lists)
+            return lambda value: walk_elements(value) if value and type(value) is list else _leaf_besides(value, empty)
+        return lambda value: _leaf_besides(value, empty)
+
+    def _members_besides(self, part: Maps, empty: Mapping[str, Any] | None) -> Walk:
+        printed = empty or {}
+
+        def walk_of(name: str) -> Walk | None:
+            shape = part.member(name)
+            return self.besides(shape, printed[name]) if name in printed else self.whole(shape)
+
+        plans = _Plans(walk_of)
+
+        def walk(value: Any) -> Fields | None:
+            if not value or type(value) is not dict:
+                return _leaf_besides(value, empty)
+            tree: Fields = {}
+            for name, element, below in plans.of(value)[0]:
+                inside = LEAF if below is None else below(value[name])
+                if inside is not None:
+                    tree[element] = inside
+            return tree or None
+
+        return walk
+
+
+def _leaf_besides(value: Any, empty: Any) -> Fields | None:
+    return None if value == empty else LEAF
+
+
+def _leaf(_value: Any) -> Fields:
+    return LEAF
+
+
+def _by_name(value: list[Any], key: str) -> Mapping[str, Any] | None:
+    """Elements by the text that names them; None when not all have one of their own, or one that is not long."""
+    try:
+        named = {item[key]: item for item in value}
+        is_usual = len(named) == len(value) and max(map(len, named)) <= elements.LONGEST_REMEMBERED
+    except (KeyError, TypeError):
+        return None
+    return named if is_usual else None
+
+
+class _Plans:
+    """The steps through maps of named members, in order, by the keys that a map has."""
+
+    __slots__ = ("_known", "_walk_of")
+
+    def __init__(self, walk_of: Callable[[str], Walk | None]) -> None:
+        self._walk_of = walk_of
+        self._known: dict[tuple[str, ...], _Plan] = {}
+
+    def of(self, value: Mapping[str, Any]) -> _Plan:
+        names = tuple(value)
+        plan = self._known.get(names)
+        if plan is None:
+            plan = self._made(names)
+            if len(self._known) < MAX_PLANS:
+                self._known[names] = plan
+        return plan
+
+    def _made(self, names: tuple[str, ...]) -> _Plan:
+        steps = [(name, elements.field(name), self._walk_of(name)) for name in sorted(names)]
+        if any(below is not None for _, _, below in steps):
+            return steps, None
+        return steps, {MEMBER: LEAF, **dict.fromkeys((element for _, element, _ in steps), LEAF)}

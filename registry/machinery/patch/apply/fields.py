@@ -1,0 +1,177 @@
+"""Field sets: which fields of an object somebody owns, in the very form of FieldsV1.
+
+A set is a tree of path elements. An element with nothing below it is a member of the set; one with something below it
+is a member if it holds the mark `.`:
+
+    {"f:metadata": {"f:labels": {".": {}, "f:app": {}}}, "f:spec": {"f:replicas": {}}}
+
+has the members .metadata.labels, .metadata.labels.app and .spec.replicas. The empty set is the empty map.
+
+Pure. Must hold: sets never change once they are made, so that they can share parts with each other and with objects;
+elements come in order; no element stands for nothing. Encoding what was decoded gives the same text.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from aio_apiserver.registry.machinery.patch.apply import elements
+from aio_apiserver.registry.machinery.patch.apply.elements import Path
+
+Fields = dict[str, Any]
+"""dict[str, Fields]"""
+
+MEMBER = "."
+LEAF: Fields = {}
+NOTHING: Fields = {}
+_MARK: Fields = {MEMBER: {}}
+
+
+def decoded(value: Any) -> Fields:
+    """The set that a FieldsV1 of unknown origin means. Raises ValueError."""
+    if not isinstance(value, dict):
+        raise ValueError("a field set is an object")
+    return {name: inside for name, inside in _decoded(value).items() if name != MEMBER}
+
+
+def _decoded(value: Any) -> Fields:
+    if not isinstance(value, dict):
+        raise ValueError("a field set is an object")
+    found: Fields = {}
+    for name, inside in value.items():
+        element = MEMBER if name == MEMBER else elements.normalized(name)
+        if element is not None:
+            found[element] = _decoded(inside) if element != MEMBER else LEAF
+    return LEAF if found == _MARK else ordered(found)
+
+
+def ordered(tree: Fields) -> Fields:
+    """A tree with its own elements in order."""
+    names = list(tree)
+    if all(name.startswith(elements.FIELD) for name in names):
+        in_order = sorted(names)
+    else:
+        in_order = sorted(names, key=elements.order)
+    return tree if in_order == names else {name: tree[name] for name in in_order}
+
+
+def is_member(tree: Fields) -> bool:
+    """Whether the element that a tree hangs on is a member."""
+    return not tree or MEMBER in tree
+
+
+def as_member(tree: Fields | None) -> Fields:
+    """A tree (None: nothing) with the element that it hangs on as a member."""
+    if not tree or MEMBER in tree:
+        return tree or LEAF
+    return {MEMBER: LEAF, **tree}
+
+
+def of_paths(paths: Iterable[Path]) -> Fields:
+    """The set of some paths."""
+    tree: Fields = {}
+    for path in paths:
+        inside = tree
+        for element in path:
+            inside = inside.setdefault(element, {})
+        inside[MEMBER] = LEAF
+    return _finished(tree)
+
+
+def _finished(tree: Fields) -> Fields:
+    """A tree that was made with a mark at each member."""
+    return ordered(
+        {name: LEAF if inside == _MARK or name == MEMBER else _finished(inside) for name, inside in tree.items()}
+    )
+
+
+def has(fields: Fields, path: Path) -> bool:
+    """Whether a path is a member."""
+    for element in path:
+        inside = fields.get(element)
+        if inside is None:
+            return False
+        fields = inside
+    return is_member(fields)
+
+
+def members(fields: Fields, before: Path = ()) -> Iterator[Path]:
+    """The paths of all members: those of a level before those below it."""
+    for name, inside in fields.items():
+        if name != MEMBER and is_member(inside):
+            yield (*before, name)
+    for name, inside in fields.items():
+        if name != MEMBER and inside:
+            yield from members(inside, (*before, name))
+
+
+def union(one: Fields, other: Fields) -> Fields:
+    """The members of both."""
+    return _union(one, other) if one and other else one or other
+
+
+def difference(one: Fields, other: Fields) -> Fields:
+    """The members of one that the other has not."""
+    return (_difference(one, other) or NOTHING) if one and other else one
+
+
+def outside(one: Fields, other: Fields) -> Fields:
+    """The members of one that neither are in the other nor below a member of it."""
+    return (_outside(one, other) or NOTHING) if one and other else one
+
+
+def intersection(one: Fields, other: Fields) -> Fields:
+    """The members that both have."""
+    return (_intersection(one, other) or NOTHING) if one and other else NOTHING
+
+
+def _union(one: Fields, other: Fields) -> Fields:
+    if not one or not other:
+        return as_member(one or other)
+    result = dict(one)
+    for name, inside in other.items():
+        mine = result.get(name)
+        result[name] = inside if mine is None else _union(mine, inside)
+    return result if len(result) == len(one) else ordered(result)
+
+
+def _difference(one: Fields, other: Fields) -> Fields | None:
+    """None for nothing, since the empty tree is a member."""
+    left = {}
+    for name, inside in one.items():
+        theirs = other.get(name)
+        rest = inside if theirs is None else _difference(inside, theirs)
+        if rest is not None and name != MEMBER:
+            left[name] = rest
+    return _tree(left, is_in_it=is_member(one) and not is_member(other))
+
+
+def _outside(one: Fields, other: Fields) -> Fields | None:
+    left = {}
+    for name, inside in one.items():
+        theirs = other.get(name)
+        if theirs is not None and is_member(theirs):
+            continue
+        rest = inside if theirs is None else _outside(inside, theirs)
+        if rest is not None:
+            left[name] = rest
+    if left == _MARK or not one:
+        return LEAF
+    return left or None
+
+
+def _intersection(one: Fields, other: Fields) -> Fields | None:
+    shared = {}
+    for name, inside in one.items():
+        theirs = other.get(name)
+        if theirs is None or name == MEMBER:
+            continue
+        both = _intersection(inside, theirs)
+        if both is not None:
+            shared[name] = both
+    return _tree(shared, is_in_it=is_member(one) and is_member(other))
+
+
+def _tree(below: Fields, *, is_in_it: bool) -> Fields | None:
+    if is_in_it:
+        return as_member(below)
+    return below or None

@@ -1,0 +1,269 @@
+"""FieldManager: keeps metadata.managedFields of one resource, written in one version on one path; carries out applies.
+
+Must hold: what cannot be understood of managed fields is forgotten, never an error of an update; an apply is decided
+on the state that it replaces; live objects are left as they are.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.empties import Empties, Empty
+from aio_apiserver.registry.base.errors import BadRequest, StatusError
+from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery.patch.apply import (
+    checks,
+    conflicts,
+    fields,
+    forms,
+    last_applied,
+    managed,
+    ownership,
+)
+from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts
+from aio_apiserver.registry.machinery.patch.apply.elements import Path, field
+from aio_apiserver.registry.machinery.patch.apply.fields import Fields
+from aio_apiserver.registry.machinery.patch.apply.forms import Form, Forms
+from aio_apiserver.registry.machinery.patch.apply.managed import Entry, Owned, Owner
+from aio_apiserver.registry.machinery.patch.apply.ownership import Convert, Rules, Versioned
+from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
+from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
+from aio_apiserver.registry.machinery.schema import DecodeError
+from aio_apiserver.storage.stored_object import Object
+
+_BEFORE_FIRST_APPLY = "before-first-apply"
+_NO_MANAGER = "failed to create manager for existing fields"
+_SYSTEM_METADATA = (
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+)
+
+
+def _unowned() -> Fields:
+    paths: list[Path] = [(field("apiVersion"),), (field("kind"),), (field("metadata"),)]
+    return fields.of_paths(paths + [(field("metadata"), field(name)) for name in _SYSTEM_METADATA])
+
+
+_UNOWNED = _unowned()
+"""What nobody owns: it identifies the object, or is the server's."""
+
+_FORGETTING: tuple[list[Any], ...] = ([], [{}])
+"""What a client writes into managedFields to begin anew."""
+
+
+Ask = Callable[[Object, str], Awaitable[Object]]
+"""Converts an object, with its type, to another apiVersion. Raises ShapeError."""
+
+
+class FieldManager(Struct, frozen=True):
+    """form: the version that is written; forms: all that are served. Subresources have owners of their own.
+
+    ask: who converts between the versions, if that cannot be said here; convert: what he has said, see elsewhere.py.
+    """
+
+    form: Form
+    forms: Forms
+    now: Callable[[], str]
+    subresource: str = ""
+    resets: Resets = NO_RESETS
+    ask: Ask | None = None
+    convert: Convert | None = None
+
+    def track(self, live: Object | None, new: Object, manager: str, empties: Empties = ()) -> None:
+        """Write into a new hub object who owns what after an update of the live one (None: a creation).
+
+        empties: what of it was sent empty, in this form.
+        """
+        given = new["metadata"].pop("managedFields", None)
+        try:
+            entries = self._tracked(live, new, given, manager, empties)
+        except (ShapeError, DecodeError):
+            return
+        if entries:
+            new["metadata"]["managedFields"] = entries
+
+    def _tracked(self, live: Object | None, new: Object, given: Any, manager: str, empties: Empties) -> Sequence[Entry]:
+        present = _entries(live)
+        known = self._known(present, given)
+        if not known:
+            return [] if live is not None else self._created(new, manager, empties)
+        before = self._shown(live)
+        after = self.form.shown(new, empties)
+        is_same = before.value == after.value and (not given or given == present)
+        if is_same and self.ask is None and self._are_served(known):
+            return present
+        left, mine = ownership.updated(self._rules, before, after, known)
+        self._own(left, mine, manager)
+        return managed.written(managed.capped(left))
+
+    def _known(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
+        """The managed fields to begin with: those that a client sends, unless it does not understand them."""
+        if not self.subresource and given is not None:
+            if given in _FORGETTING:
+                return {}
+            try:
+                known = managed.read(given) if given != present else {}
+            except ValueError:
+                known = {}
+            if known:
+                return known
+        return managed.known(present)
+
+    def _created(self, new: Object, manager: str, empties: Empties) -> Sequence[Entry]:
+        """Those of an object that nothing stood for: the short way of the same."""
+        created = self.form.created_fields(self.form.shown(new, empties).value)
+        left: dict[Owner, Owned] = {}
+        self._own(left, self.resets.kept(created), manager)
+        return managed.written(left)
+
+    def _own(self, left: dict[Owner, Owned], mine: Fields, manager: str) -> None:
+        """Add what is an updater's by this write."""
+        mine = fields.difference(mine, _UNOWNED)
+        if mine:
+            owner = managed.updater(manager, self.form.api_version, self.subresource)
+            before = left[owner].fields if owner in left else fields.NOTHING
+            left[owner] = Owned(self.form.api_version, fields.union(mine, before), self.now())
+
+    def _are_served(self, known: managed.Managed) -> bool:
+        return all(owned.api_version in self.forms for owned in known.values())
+
+    def apply(
+        self, live: Object | None, config: Any, manager: str, *, force: bool, empties: list[Empty] | None = None
+    ) -> Object:
+        """The hub object after an apply of a configuration in this version; what is empty in it is noted.
+
+        Raises ApplyConflict, BadRequest, and bare StatusErrors for what does not fit the type.
+        """
+        self._check_kind(config)
+        before, wanted = self._shown(live), self.form.versioned(config)
+        known = managed.known(_entries(live)) or self._before_first_apply(before)
+        self._check(config, before)
+        owner = managed.applier(manager, self.subresource)
+        try:
+            after, left = self._applied(before, wanted, known, owner, force=force)
+        except Conflicts as exc:
+            raise conflicts.error(exc) from exc
+        except ShapeError as exc:
+            raise StatusError(str(exc)) from exc
+        is_changed = after.value != before.value
+        hub = self._hub(after, config, empties) if is_changed or live is None else objects.clone(live)
+        if manager == last_applied.MANAGER:
+            last_applied.kept_true(hub, config)
+        self._settle(left, owner, is_changed=is_changed)
+        _write(hub, managed.written(left))
+        return hub
+
+    def _applied(
+        self, before: Versioned, wanted: Versioned, known: managed.Managed, owner: Owner, *, force: bool
+    ) -> tuple[Versioned, dict[Owner, Owned]]:
+        """What kubectl owns from the days when it applied from the client, it may take."""
+        try:
+            return ownership.applied(self._rules, before, wanted, known, owner=owner, force=force)
+        except Conflicts as exc:
+            if owner.manager != last_applied.MANAGER:
+                raise
+            left = exc.outside(last_applied.still_as_applied(before))
+            if left:
+                raise Conflicts(left) from exc
+            return ownership.applied(self._rules, before, wanted, known, owner=owner, force=True)
+
+    def _before_first_apply(self, live: Versioned) -> dict[Owner, Owned]:
+        """The owner of all that is there when nobody was tracked until now.
+
+        Raises a StatusError for what does not fit its type (of today).
+        """
+        if self.form.refusal:
+            what = f"failed to convert live object (/; {forms.kind_text(self.form.view.object_kind)}) to proper version"
+            raise StatusError(f"{_NO_MANAGER}: {what}: {self.form.refusal}")
+        if found := checks.misfits(live.shape, live.value, allows_duplicates=True):
+            what = f"failed to convert new object ({_subject(live.value)}) to smd typed: {checks.summary(found)}"
+            raise StatusError(f"{_NO_MANAGER}: {what}")
+        known: dict[Owner, Owned] = {}
+        try:
+            _, mine = ownership.updated(self._rules, self.form.nothing, live, {})
+        except ShapeError:
+            return known
+        self._own(known, mine, _BEFORE_FIRST_APPLY)
+        return known
+
+    def _settle(self, left: dict[Owner, Owned], owner: Owner, *, is_changed: bool) -> None:
+        """What is nobody's is not the applier's; the time is that of his last apply that changed something."""
+        mine = left.pop(owner, None)
+        owned = fields.difference(mine.fields, _UNOWNED) if mine else fields.NOTHING
+        if mine and owned:
+            left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
+
+    def _shown(self, live: Object | None) -> Versioned:
+        return self.form.nothing if live is None else self.form.stored(live)
+
+    def _hub(self, applied: Versioned, config: Object, empties: list[Empty] | None) -> Object:
+        failure = f"failed to convert new object ({_subject(config)}) to proper version: "
+        if self.form.refusal:
+            raise StatusError(failure + self.form.refusal)
+        try:
+            return self.form.hub(applied.value, empties)
+        except Unconvertible as exc:
+            raise StatusError(f"failed to convert to unversioned ({_subject(config)}): {exc.message}") from exc
+        except DecodeError as exc:
+            raise StatusError(failure + self.form.unfit(exc)) from exc
+
+    @property
+    def _rules(self) -> Rules:
+        resets_only = "" if self.subresource else self.form.resets_only
+        return Rules(self.convert or self._convert, self.resets, resets_only)
+
+    def _convert(self, one: Versioned, api_version: str) -> Versioned | None:
+        return forms.convert(self.forms, one, api_version)
+
+    def _check_kind(self, config: Object) -> None:
+        """Raises BadRequest."""
+        kind = _kind_of(config)
+        if kind != self.form.view.object_kind:
+            raise BadRequest(f"invalid object type: {forms.kind_text(kind)}")
+
+    def _check(self, config: Object, live: Versioned) -> None:
+        """Raises BadRequest, or a StatusError for what does not fit its type (of today)."""
+        if managed.may_be_read(objects.get(config, "metadata.managedFields")):
+            raise BadRequest("metadata.managedFields must be nil")
+        if found := checks.misfits(self.form.shape, config):
+            raise StatusError(f"failed to create typed patch object ({_subject(config)}): {checks.summary(found)}")
+        if found := checks.misfits(live.shape, live.value, allows_duplicates=True):
+            raise StatusError(f"failed to create typed live object ({_subject(live.value)}): {checks.summary(found)}")
+
+
+def _entries(live: Object | None) -> Sequence[Entry]:
+    entries: Sequence[Entry] = live["metadata"].get("managedFields") or [] if live else []
+    return entries
+
+
+def _write(obj: Object, entries: Sequence[Entry]) -> None:
+    if entries:
+        obj["metadata"]["managedFields"] = entries
+    else:
+        obj["metadata"].pop("managedFields", None)
+
+
+def _kind_of(config: Object) -> GroupVersionKind:
+    """What a configuration says that it is."""
+    api_version, kind = (one if isinstance(one, str) else "" for one in (config.get("apiVersion"), config.get("kind")))
+    if api_version.count("/") > 1:
+        return GroupVersionKind("", "", "")
+    group, _, version = api_version.rpartition("/")
+    return GroupVersionKind(group, version, kind)
+
+
+def _subject(config: Object) -> str:
+    """What a configuration is about, for messages."""
+    names = (objects.get(config, f"metadata.{name}", "") for name in ("namespace", "name"))
+    shown = "/".join(name if isinstance(name, str) else "" for name in names)
+    return f"{shown}; {forms.kind_text(_kind_of(config))}"

@@ -1,0 +1,93 @@
+"""Merge: a value with what a configuration says; what that does not name stays. Pure.
+
+Must hold: values are never changed; the result may share parts with both.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from aio_apiserver.registry.machinery.patch.apply.compare import grouped
+from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Lists, Maps, Scalar, Shape
+
+
+def merged(shape: Shape, live: Any, config: Any) -> Any:
+    """The merged value; ABSENT when nothing is left. Raises ShapeError."""
+    part = shape.part(live if config is ABSENT else config)
+    if isinstance(part, Scalar) or part.is_atomic:
+        return live if config is ABSENT else config
+    if isinstance(part, Maps):
+        before, after = (one if isinstance(one, dict) else {} for one in (live, config))
+        if before or after:
+            return _merged_map(part, before, after)
+    else:
+        old, new = (one if isinstance(one, list) else [] for one in (live, config))
+        if old or new:
+            return _merged_list(part, old, new)
+    return live if config is ABSENT else config
+
+
+def _merged_map(part: Maps, live: dict[str, Any], config: dict[str, Any]) -> Any:
+    if part.of_scalars:
+        return {**live, **config}
+    result = {}
+    for name in {**live, **config}:
+        one = merged(part.member(name), live.get(name, ABSENT), config.get(name, ABSENT))
+        if one is not ABSENT:
+            result[name] = one
+    return result or ABSENT
+
+
+def _merged_list(part: Lists, live: list[Any], config: list[Any]) -> Any:
+    before, after = grouped(part, live), grouped(part, config)
+    names = [part.element(one) for one in live]
+    result = []
+    for element, place in _in_order(names, list(after), before.keys()):
+        if element in after:
+            olds = before.get(element, ())
+            # What the live list has twice is not merged: nobody could say with which of them.
+            old = olds[0] if len(olds) == 1 else (None if olds else ABSENT)
+            one = merged(part.items, old, after[element][0])
+        else:
+            one = merged(part.items, live[place], ABSENT)
+        if one is not ABSENT:
+            result.append(one)
+    return result or ABSENT
+
+
+def _in_order(live: list[str], config: list[str], known: Any) -> Iterator[tuple[str, int]]:
+    """Elements and their places in the live list: what both have in the order of the configuration.
+
+    What only the live list has keeps its place before the next shared element; what only the configuration has comes
+    where that has it.
+    """
+    wanted = set(config)
+    shared = iter([element for element in config if element in known])
+    awaited = next(shared, None)
+    done: set[str] = set()
+    at_live = at_config = 0
+    while at_live < len(live) or at_config < len(config):
+        if at_live < len(live) and at_config < len(config):
+            element = live[at_live]
+            if element == config[at_config]:
+                done.add(element)
+                yield element, at_live
+                at_live, at_config, awaited = at_live + 1, at_config + 1, next(shared, None)
+                continue
+            if element in wanted and awaited is not None and awaited != element:
+                at_live += 1
+                continue
+        if at_live < len(live):
+            element = live[at_live]
+            if element not in wanted:
+                yield element, at_live
+                at_live += 1
+                continue
+            if element in done:
+                at_live += 1
+        if at_config < len(config):
+            element = config[at_config]
+            done.add(element)
+            yield element, -1
+            at_config += 1
+            if awaited == element:
+                awaited = next(shared, None)

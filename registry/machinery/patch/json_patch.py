@@ -1,0 +1,263 @@
+"""JSON Patch (RFC 6902) as kube-apiserver carries it out, which is more lenient than the standard.
+
+`replace` of a missing member adds it, a missing value is null, a missing member passes a `test` against null, indexes
+may count from the end, and what stands before the first slash of a path is not looked at.
+
+Pure. Must hold: the document is used up, and so are the operations; an operation that does not apply undoes all, as
+an Unprocessable whose Status does not say why; copies cannot make a small patch into a large document, nor long paths
+and lists a small one into long work; objects on the way of an operation come out with their members sorted, because
+what is wrong with them is told in that order.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from aio_apiserver.registry.base.errors import RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.machinery.patch import texts
+
+MAX_OPERATIONS = 10_000
+MAX_COPIED_BYTES = 3 * 1024 * 1024
+"""What all copies of a patch may add."""
+_MAX_EFFORT = 20_000_000
+"""Elements of lists that all operations of a patch may shift: what takes a tenth of a second."""
+_EFFORT_OF_STEP = 100
+"""How many elements are shifted in the time of one step of a path."""
+
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_MISSING = object()
+
+Operation = Mapping[str, Any]
+Container = dict[str, Any] | list[Any]
+
+
+def applied(document: dict[str, Any], operations: Sequence[Operation | None]) -> Any:
+    """The document after the operations, in order. Raises Unprocessable, RequestEntityTooLarge."""
+    if len(operations) > MAX_OPERATIONS:
+        raise RequestEntityTooLarge(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
+    work = _Work(document)
+    for operation in operations:
+        work.apply(operation or {})
+    return work.result()
+
+
+class Inapplicable(Unprocessable):
+    """A patch that does not apply, and `why`: clients are not told, but those who look after webhooks and policies."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__()
+        self.why = why
+
+
+class TestFailed(Inapplicable):
+    """A test of a patch has found another value."""
+
+
+class _NoPlace(Exception):
+    """A path that leads nowhere."""
+
+
+class _NoValue(Exception):
+    """A place that is not there."""
+
+
+class _Work:
+    """A document while it is being patched. `_visited`: the objects on the way of the operations, by identity."""
+
+    def __init__(self, document: Container) -> None:
+        self._document = document
+        self._visited: dict[int, dict[str, Any]] = {}
+        self._copied_bytes = 0
+        self._effort = 0
+
+    def apply(self, operation: Operation) -> None:
+        name = operation.get("op")
+        carry_out = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if carry_out is None:
+            raise Inapplicable(f"Unexpected kind: {name}")
+        try:
+            carry_out(self, operation)
+        except _NoPlace as exc:
+            raise Inapplicable(f"{name} operation does not apply: doc is missing {exc}: missing value") from exc
+        except _NoValue as exc:
+            raise Inapplicable(f"error in {name} for path: '{operation.get('path')}': {exc}") from exc
+
+    def result(self) -> Any:
+        self._visit(self._document)
+        for container in self._visited.values():
+            _sort_members(container)
+        return self._document
+
+    def add(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "path"))
+        _add(container, key, operation.get("value"))
+
+    def remove(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "path"))
+        _take(container, key)
+
+    def replace(self, operation: Operation) -> None:
+        path, value = _pointer(operation, "path"), operation.get("value")
+        if not path:
+            if not isinstance(value, dict | list):
+                raise Unprocessable
+            self._document = value
+            return
+        container, key = self._place(path)
+        if isinstance(container, dict):
+            container[key] = value
+        else:
+            container[_index(key, len(container))] = value
+
+    def move(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "from"))
+        value = _take(container, key)
+        container, key = self._place(_pointer(operation, "path"))
+        _add(container, key, value)
+
+    def copy(self, operation: Operation) -> None:
+        container, key = self._place(_pointer(operation, "from"))
+        value = _get(container, key)
+        container, key = self._place(_pointer(operation, "path"))
+        _add(container, key, self._copy(value))
+
+    def test(self, operation: Operation) -> None:
+        path, expected = _pointer(operation, "path"), operation.get("value")
+        value: Any = self._document
+        if path:
+            container, key = self._place(path)
+            value = _get(container, key)
+        if not _are_equal(value, expected):
+            raise TestFailed(f"testing value {path} failed: test failed")
+
+    def _place(self, path: str) -> tuple[Container, str]:
+        """The container that a path leads into, and the last step."""
+        _, *steps = path.split("/")
+        if not steps:
+            raise _NoPlace(f'path: "{path}"')
+        container: Any = self._document
+        for step in steps[:-1]:
+            self._visit(container)
+            container = _found(container, _unescaped(step))
+            if not isinstance(container, dict | list):
+                raise _NoPlace(f'path: "{path}"')
+        self._visit(container)
+        self._spend(len(steps) * _EFFORT_OF_STEP + (len(container) if isinstance(container, list) else 0))
+        return container, _unescaped(steps[-1])
+
+    def _spend(self, effort: int) -> None:
+        self._effort += effort
+        if self._effort > _MAX_EFFORT:
+            raise Unprocessable
+
+    def _visit(self, container: Container) -> None:
+        if isinstance(container, dict):
+            self._visited[id(container)] = container
+            if isinstance(container, texts.Repeated):
+                container.pairs = None
+
+    def _sort_within(self, value: Any) -> None:
+        """Sort the members of what operations were on the way to; it is nowhere else than under its like."""
+        if isinstance(value, list):
+            for item in value:
+                self._sort_within(item)
+        elif isinstance(value, dict) and id(value) in self._visited:
+            _sort_members(value)
+            for item in value.values():
+                self._sort_within(item)
+
+    def _copy(self, value: Any) -> Any:
+        self._sort_within(value)
+        text = texts.written(value)
+        self._copied_bytes += len(text)
+        if self._copied_bytes > MAX_COPIED_BYTES:
+            raise Unprocessable
+        return orjson.loads(text)
+
+
+_OPERATIONS: Mapping[str, Callable[[_Work, Operation], None]] = {
+    "add": _Work.add,
+    "remove": _Work.remove,
+    "replace": _Work.replace,
+    "move": _Work.move,
+    "copy": _Work.copy,
+    "test": _Work.test,
+}
+
+
+def _sort_members(container: dict[str, Any]) -> None:
+    members = sorted(container.items())
+    container.clear()
+    container.update(members)
+
+
+def _pointer(operation: Operation, name: str) -> str:
+    pointer = operation.get(name)
+    if not isinstance(pointer, str):
+        raise Unprocessable
+    return pointer
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~") if "~" in step else step
+
+
+def _index(key: str, length: int) -> int:
+    """The place of an element that is there."""
+    index = int(key) if _INDEX.fullmatch(key) else length
+    if not -length <= index < length:
+        raise _NoValue(f"Unable to access invalid index: {key}: invalid index referenced")
+    return index % length
+
+
+def _found(container: Container, key: str) -> Any:
+    """The value; null for whatever is not there."""
+    try:
+        return _get(container, key)
+    except _NoValue:
+        return None
+
+
+def _get(container: Container, key: str) -> Any:
+    """The value; null for a member that is not there."""
+    if isinstance(container, dict):
+        return container.get(key)
+    return container[_index(key, len(container))]
+
+
+def _add(container: Container, key: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[key] = value
+    elif key == "-":
+        container.append(value)
+    else:
+        container.insert(_index(key, len(container) + 1), value)
+
+
+def _take(container: Container, key: str) -> Any:
+    """Remove and return what must be there."""
+    if isinstance(container, dict):
+        value = container.pop(key, _MISSING)
+        if value is _MISSING:
+            raise _NoValue(f"Unable to remove nonexistent key: {key}: missing value")
+        return value
+    return container.pop(_index(key, len(container)))
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """As JSON: neither 1 and 1.0 nor 1 and true are the same. No dearer than the smaller of the two is large."""
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return len(one) == len(other) and all(
+            name in other and _are_equal(value, other[name]) for name, value in one.items()
+        )
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_are_equal, one, other))
+    return bool(one == other)

@@ -1,0 +1,57 @@
+"""Tables and partial metadata: the two forms of meta.k8s.io in which every object can be shown.
+
+Pure. The shapes alone: columns come from columns.py, the choice of a form from the client.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.storage.stored_object import Object
+
+PARTIAL = "PartialObjectMetadata"
+
+
+def table(
+    api_version: str, metadata: Object, *, definitions: Sequence[Object] | None, rows: Sequence[Object] | None
+) -> Object:
+    """A table. Definitions are None for all but the first table of a watch."""
+    return {
+        "kind": "Table",
+        "apiVersion": api_version,
+        "metadata": metadata,
+        "columnDefinitions": definitions,
+        "rows": rows,
+    }
+
+
+def row(columns: Columns, obj: Object, *, now: float) -> Object:
+    """The row of an object, still without the object."""
+    made: Object = {"cells": columns.cells(obj, now)}
+    if conditions := columns.conditions(obj):
+        made["conditions"] = conditions
+    return made
+
+
+def partial(api_version: str, obj: Object, kind: Kind) -> Object:
+    """An object's metadata alone."""
+    metadata = obj.get("metadata") or {}
+    if kind.inner_annotations:
+        metadata = _without_annotations(metadata, kind.inner_annotations)
+    return {"kind": PARTIAL, "apiVersion": api_version, "metadata": metadata}
+
+
+def _without_annotations(metadata: Object, names: frozenset[str]) -> Object:
+    annotations = metadata.get("annotations") or {}
+    if names.isdisjoint(annotations):
+        return metadata
+    kept = {name: value for name, value in annotations.items() if name not in names}
+    shown = {**metadata, "annotations": kept}
+    return shown if kept else {name: value for name, value in shown.items() if name != "annotations"}
+
+
+def partial_list(api_version: str, metadata: Object, items: Sequence[Object], kind: Kind) -> Object:
+    """Many objects' metadata. An empty list says null: so it is upstream."""
+    shown: list[Any] = [partial(api_version, item, kind) for item in items]
+    return {"kind": f"{PARTIAL}List", "apiVersion": api_version, "metadata": metadata, "items": shown or None}

@@ -1,0 +1,87 @@
+"""Pruning: takes what a structural schema does not know off a value, in place, and says what it was.
+
+Must hold: apiVersion, kind and metadata of a resource, embedded ones included, are not touched; below a schema that
+preserves unknown fields only what it specifies is pruned. Null where it may not be, and has no default, goes as well.
+"""
+
+from typing import Any
+
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.machinery.schema.model import Schema
+from aio_apiserver.registry.machinery.schema.structural import members
+
+META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
+
+_NOTHING: Schema = {}
+
+
+def prune(obj: dict[str, Any], schema: Schema | None) -> list[str]:
+    """Prune the object of a resource. The paths of what went come sorted."""
+    unknown: list[str] = []
+    _prune(obj, schema if schema is not None else _NOTHING, "", unknown, is_resource=True)
+    return sorted(unknown)
+
+
+def prune_value(value: Any, schema: Schema | None, *, is_resource: bool = False) -> None:
+    """Prune any value; as a resource, its type and metadata stay."""
+    _prune(value, schema, "", [], is_resource=is_resource)
+
+
+def drop_nulls(value: Any, schema: Schema | None) -> None:
+    """Take off members that are null where null is no value and no default comes in its place."""
+    if isinstance(value, dict):
+        for name in list(value):
+            below = members.of_member(schema, name)
+            if value[name] is None:
+                if below is not None and not below.get("nullable") and below.get("default") is None:
+                    del value[name]
+            elif isinstance(value[name], dict | list):
+                drop_nulls(value[name], below)
+    elif isinstance(value, list):
+        below = members.of_items(schema)
+        for item in value:
+            if isinstance(item, dict | list):
+                drop_nulls(item, below)
+
+
+def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str], *, is_resource: bool = False) -> None:
+    if not isinstance(value, dict | list):
+        return
+    if schema is not None:
+        is_resource = is_resource or bool(schema.get("x-kubernetes-embedded-resource"))
+        if schema.get("x-kubernetes-preserve-unknown-fields"):
+            _skip(value, schema, path, unknown, is_resource=is_resource)
+            return
+    if isinstance(value, list):
+        below = members.of_items(schema)
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _prune(item, below, f"{path}[{index}]", unknown)
+        return
+    for name in list(value):
+        if is_resource and name in META_FIELDS:
+            continue
+        if schema is not None and members.allows(schema, name):
+            if isinstance(value[name], dict | list):
+                _prune(value[name], members.of_member(schema, name), field.child(path, name), unknown)
+            continue
+        if path or name not in META_FIELDS:
+            unknown.append(field.child(path, name))
+        del value[name]
+
+
+def _skip(value: Any, schema: Schema | None, path: str, unknown: list[str], *, is_resource: bool = False) -> None:
+    """Keep what is not specified, and prune within what is."""
+    if schema is None:
+        return
+    is_resource = is_resource or bool(schema.get("x-kubernetes-embedded-resource"))
+    if isinstance(value, list):
+        below = members.of_items(schema)
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _skip(item, below, f"{path}[{index}]", unknown)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            is_kept = not isinstance(item, dict | list) or (is_resource and name in META_FIELDS)
+            if not is_kept and members.allows(schema, name):
+                _prune(item, members.of_member(schema, name), field.child(path, name), unknown)

@@ -1,0 +1,89 @@
+r"""Field selectors: parse `spec.nodeName=n1,status.phase!=Failed` into requirements.
+
+Pure. Must hold: a field that the kind does not offer is a BadRequest, never an empty list; a term without a
+field and a value asks for nothing; `\\`, `\,` and `\=` stand for the characters themselves in a value, any other
+backslash is refused.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.machinery.selectors import budgets
+from aio_apiserver.storage.selection import Operator, Requirement
+
+_OPERATORS = {"!=": Operator.NOT_IN, "==": Operator.IN, "=": Operator.IN}
+# In the order in which they are looked for at each position.
+_OPERATOR = re.compile("!=|==|=")
+
+
+def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
+    """The requirements of a selector. Raises BadRequest."""
+    return tuple(_requirement(term, kind) for term in terms(text))
+
+
+def terms(text: str) -> list[tuple[str, Operator, str]]:
+    """The words, operators and values of a selector for whatever kind. Raises BadRequest for what is none."""
+    budgets.check_length(text)
+    present = sorted(filter(None, _terms(text)))
+    budgets.check_count(len(present))
+    found = [_split(term, text) for term in present]
+    return [(label, operator, value) for label, operator, value in found if label or value]
+
+
+def _terms(text: str) -> Iterable[str]:
+    """The text between commas that are not escaped."""
+    return _terms_with_escapes(text) if "\\" in text else text.split(",")
+
+
+def _terms_with_escapes(text: str) -> Iterator[str]:
+    start = position = 0
+    while position < len(text):
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == ",":
+            yield text[start:position]
+            start = position + 1
+        position += 1
+    yield text[start:]
+
+
+def _requirement(term: tuple[str, Operator, str], kind: Kind) -> Requirement:
+    label, operator, value = term
+    name = kind.field_name(label)
+    if name is None:
+        raise BadRequest(_unknown(label, kind))
+    return Requirement(name, operator, frozenset({value}))
+
+
+def _split(term: str, text: str) -> tuple[str, Operator, str]:
+    found = _OPERATOR.search(term)
+    if found is None:
+        raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+    return term[: found.start()], _OPERATORS[found[0]], _unescape(term[found.end() :])
+
+
+def _unescape(value: str) -> str:
+    if "\\" not in value and "=" not in value:
+        return value
+    plain, position = [], 0
+    while position < len(value):
+        char = value[position]
+        if char == "\\":
+            position += 1
+            char = value[position : position + 1]
+            if char not in {"\\", ",", "="}:
+                raise BadRequest(f"invalid field selector: invalid escape sequence: \\{char}")
+        elif char == "=":
+            raise BadRequest(f"invalid field selector: unescaped character in value: {ord(char)}")
+        plain.append(char)
+        position += 1
+    return "".join(plain)
+
+
+def _unknown(name: str, kind: Kind) -> str:
+    if kind.has_own_fields or kind.is_custom:
+        return kind.unknown_field_message.format(name=name, quoted=quote(name))
+    return f'{quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -1,0 +1,22 @@
+"""AlwaysAdmit and AlwaysDeny: for tests of clients."""
+
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.plugins.admission import refusals
+
+
+class AlwaysAdmit(Plugin):
+    """Accepts everything, as the base class does."""
+
+    name = "AlwaysAdmit"
+
+
+class AlwaysDeny(Plugin):
+    """Refuses everything."""
+
+    name = "AlwaysDeny"
+
+    async def mutate(self, attributes: Attributes) -> None:
+        raise refusals.forbidden(attributes, "admission control is denying all modifications")
+
+    async def validate(self, attributes: Attributes) -> None:
+        raise refusals.forbidden(attributes, "admission control is denying all modifications")

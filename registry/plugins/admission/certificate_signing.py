@@ -1,0 +1,30 @@
+"""CertificateSigning: signing takes the right to do so for the signer that the request names.
+
+Who changes neither the certificate nor a condition does not sign.
+"""
+
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.plugins.admission import signer_rights
+from aio_apiserver.storage.stored_object import Object
+
+
+class CertificateSigning(Plugin):
+    """Asks the authorizer."""
+
+    name = "CertificateSigning"
+    operations = frozenset({Operation.UPDATE})
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource != signer_rights.REQUESTS or attributes.subresource != "status":
+            return
+        if _signed_part(attributes.obj) != _signed_part(attributes.old):
+            await signer_rights.check(self._authorizer, attributes, "sign")
+
+
+def _signed_part(request: Object | None) -> tuple[object, object]:
+    status = (request or {}).get("status") or {}
+    return status.get("certificate") or "", status.get("conditions") or []

@@ -1,0 +1,55 @@
+"""DefaultStorageClass: a claim that asks for no class gets the default one, if there is one."""
+
+from typing import NamedTuple
+
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, CLASS_ANNOTATION, IS_DEFAULT
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_CLAIMS = GroupResource("", "persistentvolumeclaims")
+_CLASSES = GroupResource("storage.k8s.io", "storageclasses")
+
+
+class _Class(NamedTuple):
+    """What matters of a storage class."""
+
+    name: str
+    created: str
+    is_default: bool
+
+
+class DefaultStorageClass(Plugin):
+    """Of several defaults the newest counts."""
+
+    name = "DefaultStorageClass"
+    operations = frozenset({Operation.CREATE})
+
+    def __init__(self, classes: Storage) -> None:
+        self._classes = Lookup(classes, _CLASSES, _class)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if attributes.resource != _CLAIMS or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        annotations = attributes.obj["metadata"].get("annotations") or {}
+        spec = attributes.obj.setdefault("spec", {})
+        if spec.get("storageClassName") is not None or CLASS_ANNOTATION in annotations:
+            return
+        name = await self._default()
+        if name:
+            spec["storageClassName"] = name
+
+    async def _default(self) -> str:
+        defaults = [one for one in await self._classes.list() if one.is_default]
+        newest = max((one.created for one in defaults), default="")
+        return min((one.name for one in defaults if one.created == newest), default="")
+
+
+def _class(obj: Object) -> _Class:
+    metadata = obj["metadata"]
+    annotations = metadata.get("annotations") or {}
+    is_default = any(annotations.get(name) == "true" for name in (IS_DEFAULT, BETA_IS_DEFAULT))
+    return _Class(metadata["name"], metadata["creationTimestamp"], is_default)

@@ -1,0 +1,51 @@
+"""DefaultTolerationSeconds: pods stay a while on a node that is not ready or not reached, unless they say how long."""
+
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.storage.stored_object import Object
+
+_NOT_READY = "node.kubernetes.io/not-ready"
+_UNREACHABLE = "node.kubernetes.io/unreachable"
+_EFFECT = "NoExecute"
+
+
+def make(given: Foundation) -> "DefaultTolerationSeconds":
+    """The plugin as it is configured."""
+    config = given.config
+    return DefaultTolerationSeconds(
+        not_ready_seconds=config.not_ready_toleration_seconds, unreachable_seconds=config.unreachable_toleration_seconds
+    )
+
+
+class DefaultTolerationSeconds(Plugin):
+    """Adds the tolerations that a pod lacks, also when an update takes them away."""
+
+    name = "DefaultTolerationSeconds"
+    operations = frozenset({Operation.CREATE, Operation.UPDATE})
+
+    def __init__(self, *, not_ready_seconds: int = 300, unreachable_seconds: int = 300) -> None:
+        self._seconds = {_NOT_READY: not_ready_seconds, _UNREACHABLE: unreachable_seconds}
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if not is_pod(attributes):
+            return
+        assert attributes.obj is not None
+        spec = attributes.obj["spec"]
+        tolerations = spec.get("tolerations") or []
+        missing = [
+            _toleration(taint, seconds)
+            for taint, seconds in self._seconds.items()
+            if not any(_tolerates(one, taint) for one in tolerations)
+        ]
+        if missing:
+            spec["tolerations"] = [*tolerations, *missing]
+
+
+def _tolerates(toleration: Object, taint: str) -> bool:
+    """Without a key, or without an effect, it means all of them."""
+    return toleration.get("key", "") in {taint, ""} and toleration.get("effect", "") in {_EFFECT, ""}
+
+
+def _toleration(taint: str, seconds: int) -> Object:
+    return {"key": taint, "operator": "Exists", "effect": _EFFECT, "tolerationSeconds": seconds}

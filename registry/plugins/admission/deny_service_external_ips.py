@@ -1,0 +1,25 @@
+"""DenyServiceExternalIPs: services get no new addresses that they name themselves."""
+
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.plugins.admission import refusals
+from aio_apiserver.storage.stored_object import Object
+
+_SERVICES = GroupResource("", "services")
+
+
+class DenyServiceExternalIPs(Plugin):
+    """What a service has, it may keep."""
+
+    name = "DenyServiceExternalIPs"
+    operations = frozenset({Operation.CREATE, Operation.UPDATE})
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource != _SERVICES or attributes.subresource:
+            return
+        if not _addresses(attributes.obj) <= _addresses(attributes.old):
+            raise refusals.forbidden(attributes, "Use of external IPs is denied by admission control")
+
+
+def _addresses(service: Object | None) -> set[str]:
+    return set(service["spec"].get("externalIPs") or ()) if service else set()

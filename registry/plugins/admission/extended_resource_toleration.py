@@ -1,0 +1,43 @@
+"""ExtendedResourceToleration: pods that ask for a special resource may go to the nodes that are kept for it."""
+
+from aio_apiserver.registry.base.validation import resource_names
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.storage.stored_object import Object
+
+
+class ExtendedResourceToleration(Plugin):
+    """Nodes with an extended resource are tainted with its name."""
+
+    name = "ExtendedResourceToleration"
+    operations = frozenset({Operation.CREATE, Operation.UPDATE})
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if not is_pod(attributes):
+            return
+        assert attributes.obj is not None
+        spec = attributes.obj["spec"]
+        for name in sorted(set(filter(resource_names.is_extended, _requested(spec)))):
+            _tolerate(spec, {"key": name, "operator": "Exists", "effect": "NoSchedule"})
+
+
+def _requested(spec: Object) -> list[str]:
+    return [
+        name
+        for member in ("containers", "initContainers")
+        for container in spec.get(member) or ()
+        for name in (container.get("resources") or {}).get("requests") or ()
+    ]
+
+
+def _tolerate(spec: Object, toleration: Object) -> None:
+    """Add a toleration, or put it in the place of those that differ only in how long they last."""
+    present = spec.get("tolerations") or []
+    if toleration in present:
+        return
+    replaced = [toleration if _is_same(one, toleration) else one for one in present]
+    spec["tolerations"] = replaced if replaced != present else [*present, toleration]
+
+
+def _is_same(one: Object, other: Object) -> bool:
+    return all(one.get(name, "") == other.get(name, "") for name in ("key", "effect", "operator", "value"))

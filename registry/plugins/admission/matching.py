@@ -1,0 +1,213 @@
+"""Matching: whether webhooks and policies hear of a write, and as what.
+
+Rules, selectors and the match policy; what asks is not known here. Must hold: rules count before selectors, so that a
+namespace is looked up only for what would match; a namespace that is missing is an error, never a mismatch; what is
+told of a Namespace that is being made or changed is what it is going to be.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.base.validation import label_selectors
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.forms import Form, present
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_ANY = "*"
+_NAMESPACES = GroupResource("", "namespaces")
+_CONFIGURATION_GROUP = "admissionregistration.k8s.io"
+REVIEWS = frozenset(
+    {
+        GroupResource("authentication.k8s.io", "tokenreviews"),
+        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
+        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
+        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
+    }
+)
+"""Questions to the server, which look like creations."""
+_BEYOND_POLICIES = REVIEWS | {
+    GroupResource(_CONFIGURATION_GROUP, f"{kind}admission{what}")
+    for kind in ("validating", "mutating")
+    for what in ("policies", "policybindings")
+}
+_WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
+
+Selector = Mapping[str, Any]
+
+
+def is_configuration(attributes: Attributes) -> bool:
+    """Whether a write is about what configures admission: no webhook may stand in its way."""
+    return attributes.kind.group == _CONFIGURATION_GROUP
+
+
+def is_beyond_policies(attributes: Attributes) -> bool:
+    """Whether no policy has a say in it: nobody could mend a cluster that does not let him ask who he is.
+
+    Of what configures admission, these are the policies alone; they have a say in webhooks.
+    """
+    return attributes.resource in _BEYOND_POLICIES
+
+
+class Rule(Struct, frozen=True):
+    """Operations on resources. `names` are those of the objects that count; all do when there are none."""
+
+    operations: Collection[str]
+    groups: Collection[str]
+    versions: Collection[str]
+    resources: Collection[tuple[str, str]]
+    scope: str = _ANY
+    names: Collection[str] = ()
+
+    def matches(self, attributes: Attributes, resource: GroupResource, version: str) -> bool:
+        """Whether a write matches, if it were one of a resource in a version."""
+        return (
+            self._has_scope(attributes, resource)
+            and _has(self.operations, attributes.operation.value)
+            and _has(self.groups, resource.group)
+            and _has(self.versions, version)
+            and any(
+                one in {_ANY, resource.resource} and sub in {_ANY, attributes.subresource}
+                for one, sub in self.resources
+            )
+            and (not self.names or attributes.name in self.names)
+        )
+
+    def _has_scope(self, attributes: Attributes, resource: GroupResource) -> bool:
+        """Namespaces are in none, although their requests name one."""
+        is_in_none = resource == _NAMESPACES or not attributes.namespace
+        match self.scope:
+            case "Namespaced":
+                return not is_in_none
+            case "Cluster":
+                return is_in_none
+            case _:
+                return True
+
+
+def _has(values: Collection[str], value: str) -> bool:
+    return value in values or _ANY in values
+
+
+def rule_of(given: Mapping[str, Any]) -> Rule:
+    """A rule as objects have it."""
+    parts = [text.partition("/") for text in given.get("resources") or ()]
+    return Rule(
+        frozenset(given.get("operations") or ()),
+        frozenset(given.get("apiGroups") or ()),
+        frozenset(given.get("apiVersions") or ()),
+        [(resource, subresource) for resource, _, subresource in parts],
+        given.get("scope") or _ANY,
+        frozenset(given.get("resourceNames") or ()),
+    )
+
+
+class Criteria(Struct, frozen=True, kw_only=True):
+    """What is wanted. `rules` is None where everything is; `is_exact`: only as what the request itself names."""
+
+    rules: Sequence[Rule] | None
+    excluded: Sequence[Rule] = ()
+    namespace_selector: Selector = field(default_factory=dict)
+    object_selector: Selector = field(default_factory=dict)
+    is_exact: bool = False
+
+
+def criteria_of_webhook(webhook: Mapping[str, Any]) -> Criteria:
+    """What a webhook wants."""
+    return Criteria(
+        rules=[rule_of(one) for one in webhook.get("rules") or ()],
+        namespace_selector=webhook.get("namespaceSelector") or {},
+        object_selector=webhook.get("objectSelector") or {},
+        is_exact=webhook.get("matchPolicy") != "Equivalent",
+    )
+
+
+def criteria_of_resources(wanted: Mapping[str, Any]) -> Criteria:
+    """What the matchConstraints of a policy, or the matchResources of a binding, want."""
+    rules = [rule_of(one) for one in wanted.get("resourceRules") or ()]
+    return Criteria(
+        rules=rules or None,
+        excluded=[rule_of(one) for one in wanted.get("excludeResourceRules") or ()],
+        namespace_selector=wanted.get("namespaceSelector") or {},
+        object_selector=wanted.get("objectSelector") or {},
+        is_exact=wanted.get("matchPolicy") != "Equivalent",
+    )
+
+
+class Matcher:
+    """Matches writes. `namespaces` is where they are kept."""
+
+    def __init__(self, namespaces: Storage, types: Catalog) -> None:
+        self._namespaces: Lookup[Object] = Lookup(namespaces, _NAMESPACES, lambda obj: obj)
+        self._types = types
+
+    async def namespace(self, name: str) -> Object:
+        """A namespace, which is shared: leave it as it is. Raises StatusError."""
+        found = await self._namespaces.get(name)
+        if found is None:
+            raise errors.NotFound(_NAMESPACES, name)
+        return found
+
+    def forms(self, attributes: Attributes) -> Sequence[Form]:
+        """As what a write may be seen; as what it was made comes first."""
+        return present(
+            attributes.resource,
+            attributes.version,
+            attributes.kind,
+            subresource=attributes.subresource,
+            forms=attributes.forms,
+            types=self._types,
+        )
+
+    async def match(self, attributes: Attributes, criteria: Criteria) -> Form | None:
+        """As what a write is wanted; None when it is not. Raises StatusError."""
+        if not _selects_object(criteria.object_selector, attributes):
+            return None
+        forms = self.forms(attributes)
+        if criteria.excluded and _wanted(criteria.excluded, attributes, forms, is_exact=criteria.is_exact):
+            return None
+        form: Form | None = forms[0]
+        if criteria.rules is not None:
+            form = _wanted(criteria.rules, attributes, forms, is_exact=criteria.is_exact)
+        if form is None or not await self._selects_namespace(criteria.namespace_selector, attributes):
+            return None
+        return form
+
+    async def _selects_namespace(self, selector: Selector, attributes: Attributes) -> bool:
+        is_namespace = attributes.resource.resource == _NAMESPACES.resource
+        if label_selectors.is_empty(selector) or not (attributes.namespace or is_namespace):
+            return True
+        if is_namespace and not attributes.subresource and attributes.operation in _WRITTEN:
+            assert attributes.obj is not None
+            return _selects(selector, attributes.obj)
+        return _selects(selector, await self.namespace(attributes.namespace))
+
+
+def _wanted(rules: Sequence[Rule], attributes: Attributes, forms: Sequence[Form], *, is_exact: bool) -> Form | None:
+    """The form that a rule names: that of the request before all others, earlier rules before later ones."""
+    own, *others = forms
+    if any(rule.matches(attributes, own.resource, own.version) for rule in rules):
+        return own
+    if is_exact:
+        return None
+    pairs = ((rule, form) for rule in rules for form in others)
+    return next((form for rule, form in pairs if rule.matches(attributes, form.resource, form.version)), None)
+
+
+def _selects_object(selector: Selector, attributes: Attributes) -> bool:
+    if label_selectors.is_empty(selector):
+        return True
+    return any(obj is not None and _selects(selector, obj) for obj in (attributes.obj, attributes.old))
+
+
+def _selects(selector: Selector, obj: Object) -> bool:
+    metadata = obj.get("metadata")
+    return metadata is not None and label_selectors.selects(selector, metadata.get("labels") or {})

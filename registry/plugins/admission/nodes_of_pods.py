@@ -1,0 +1,37 @@
+"""What plugins ask about the node on which a pod is: the pod's update has to fit it."""
+
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.plugins.admission import refusals
+from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_NODES = GroupResource("", "nodes")
+
+
+class NodesOfPods:
+    """Looks nodes up in their storage."""
+
+    def __init__(self, nodes: Storage) -> None:
+        self._nodes: Lookup[Object] = Lookup(nodes, _NODES, lambda obj: obj)
+
+    async def node_of(self, attributes: Attributes) -> Object:
+        """The node of the pod that is written. Raises Forbidden when it is not there."""
+        assert attributes.obj is not None
+        name = attributes.obj["spec"]["nodeName"]
+        node = await self._nodes.get(name)
+        if node is None:
+            raise refusals.forbidden(attributes, f"node {quote(name)} not found")
+        return node
+
+
+def changes_pod_on_node(attributes: Attributes) -> bool:
+    """Whether a write is a change of the spec of a pod that is on a node."""
+    if attributes.resource != PODS or attributes.obj is None or attributes.old is None:
+        return False
+    new, old = attributes.obj, attributes.old
+    is_changed = new["metadata"].get("generation") != old["metadata"].get("generation")
+    return is_changed and bool(new["spec"].get("nodeName"))

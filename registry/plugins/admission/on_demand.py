@@ -1,0 +1,45 @@
+"""OnDemand: plugins that are loaded when there is something for them to follow.
+
+Most servers have no admission policies; those should not pay for a language that nobody speaks.
+"""
+
+from collections.abc import Callable
+
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.interpret import Operation as Reading
+from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.storage.interface import ListOptions, Storage
+
+_ANY = ListOptions(resource_version=0, limit=1)
+
+
+class OnDemand(Plugin):
+    """Stands for a plugin until there are objects of a kind, and hands everything on to it from then on."""
+
+    def __init__(
+        self, name: str, operations: frozenset[Operation], *, kind: Kind, storage: Storage, make: Callable[[], Plugin]
+    ) -> None:
+        self.name = name
+        self.operations = operations
+        self._storage = storage
+        self._listing = Reading(kind.resource, "list")
+        self._make = make
+        self._plugin: Plugin | None = None
+
+    async def mutate(self, attributes: Attributes) -> None:
+        plugin = await self._loaded()
+        if plugin is not None:
+            await plugin.mutate(attributes)
+
+    async def validate(self, attributes: Attributes) -> None:
+        plugin = await self._loaded()
+        if plugin is not None:
+            await plugin.validate(attributes)
+
+    async def _loaded(self) -> Plugin | None:
+        if self._plugin is None:
+            found = await interpreted(self._storage.get_list("", _ANY), self._listing)
+            if found.items:
+                self._plugin = self._make()
+        return self._plugin

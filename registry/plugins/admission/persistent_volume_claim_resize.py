@@ -1,0 +1,49 @@
+"""PersistentVolumeClaimResize: a claim grows only when it is bound and its class lets volumes grow."""
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.storage.storageclasses import class_of
+from aio_apiserver.registry.plugins.admission import refusals
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_CLAIMS = GroupResource("", "persistentvolumeclaims")
+_CLASSES = GroupResource("storage.k8s.io", "storageclasses")
+_NOT_BOUND = "Only bound persistent volume claims can be expanded"
+_NOT_GROWING = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+)
+
+
+class PersistentVolumeClaimResize(Plugin):
+    """Looks the class of a growing claim up."""
+
+    name = "PersistentVolumeClaimResize"
+    operations = frozenset({Operation.UPDATE})
+
+    def __init__(self, classes: Storage) -> None:
+        self._classes = Lookup(classes, _CLASSES, lambda obj: bool(obj.get("allowVolumeExpansion")))
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.resource != _CLAIMS or attributes.subresource:
+            return
+        new, old = attributes.obj, attributes.old
+        assert new is not None
+        assert old is not None
+        if _size(new) <= _size(old):
+            return
+        if objects.get(old, "status.phase") != "Bound":
+            raise refusals.forbidden(attributes, _NOT_BOUND)
+        if class_of(new) != class_of(old) or not await self._grows(class_of(new)):
+            raise refusals.forbidden(attributes, _NOT_GROWING)
+
+    async def _grows(self, name: str) -> bool:
+        return bool(name and await self._classes.get(name))
+
+
+def _size(claim: Object) -> int:
+    text = objects.get(claim, "spec.resources.requests", {}).get("storage")
+    return quantity.parse(text).nanos if text is not None else 0

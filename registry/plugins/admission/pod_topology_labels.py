@@ -1,0 +1,49 @@
+"""PodTopologyLabels: a pod carries the zone and region of its node, so that its programs can read them.
+
+The labels come when the pod is bound, or with a pod that is made on a node.
+"""
+
+from collections.abc import Mapping
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_NODES = GroupResource("", "nodes")
+_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+class PodTopologyLabels(Plugin):
+    """Looks nodes up in their storage; one that is not there has no place."""
+
+    name = "PodTopologyLabels"
+    operations = frozenset({Operation.CREATE})
+
+    def __init__(self, nodes: Storage) -> None:
+        self._nodes = Lookup(nodes, _NODES, _topology)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if attributes.resource != PODS or attributes.obj is None:
+            return
+        node = _node_of(attributes)
+        topology = await self._nodes.get(node) if node else None
+        if topology:
+            metadata = attributes.obj.setdefault("metadata", {})
+            metadata["labels"] = {**(metadata.get("labels") or {}), **topology}
+
+
+def _node_of(attributes: Attributes) -> str:
+    assert attributes.obj is not None
+    if attributes.subresource == "binding":
+        target = attributes.obj.get("target") or {}
+        return str(target.get("name", "")) if target.get("kind") == "Node" else ""
+    return "" if attributes.subresource else str(objects.get(attributes.obj, "spec.nodeName", ""))
+
+
+def _topology(node: Object) -> Mapping[str, str]:
+    labels = node["metadata"].get("labels") or {}
+    return {name: labels[name] for name in _LABELS if name in labels}

@@ -1,0 +1,199 @@
+"""MutatingAdmissionPolicy: policies change what is written, by patches that their expressions make.
+
+Must hold: each policy sees what those before it have made; a policy that wants it is asked once more when a later one
+has changed something; what comes out has its defaults.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
+from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (
+    MUTATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
+from aio_apiserver.registry.plugins.admission.policies import patches
+from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Mutation, Policy
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
+from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
+from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
+from aio_apiserver.registry.plugins.admission.policies.sources import Source
+from aio_apiserver.registry.plugins.admission.policies.writes import Write
+from aio_apiserver.registry.plugins.admission.refusals import forbidden
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
+
+
+class _Denial(Struct, frozen=True):
+    """Why a policy says no."""
+
+    policy: str
+    binding: str
+    message: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.binding:
+            return f"policy '{self.policy}' with binding '{self.binding}' denied request: {self.message}"
+        return f'policy "{self.policy}" denied request: {self.message}'
+
+
+class _Invocation(Struct, frozen=True):
+    """A policy that is bound to a write, with one of its parameters."""
+
+    policy: Policy
+    binding: Binding
+    form: Form
+    params: Object | None
+
+
+class _Round(Struct):
+    """What the policies have made of the object so far, and who has to be asked again."""
+
+    write: Write
+    denials: list[_Denial] = field(default_factory=list)
+
+
+class MutatingAdmissionPolicy(Plugin):
+    """Lets all policies that match change the object."""
+
+    name = "MutatingAdmissionPolicy"
+    operations = frozenset({Operation.CREATE, Operation.UPDATE})
+
+    def __init__(self, given: Foundation) -> None:
+        self._source = Source(given.storage_for, MUTATINGADMISSIONPOLICIES, MUTATINGADMISSIONPOLICYBINDINGS)
+        self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
+        self._params = Params(given.storage_for, given.kinds)
+        self._access = given.authorizer
+        self._metrics = given.admission_metrics.conditions
+        self._clock = given.clock.patience
+        self._merge = patches.Merger(given.types)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if is_beyond_policies(attributes) or attributes.obj is None:
+            return
+        hooks = await self._source.hooks()
+        if not hooks:
+            return
+        work = _Round(self._write(attributes))
+        invocations = [one async for one in self._invocations(hooks, work)]
+        await self._invoke_all(invocations, work)
+        if work.denials:
+            raise _refusal(attributes, work.denials)
+
+    def _write(self, attributes: Attributes) -> Write:
+        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
+
+    async def _invocations(
+        self, hooks: Sequence[tuple[Policy, Sequence[Binding]]], work: _Round
+    ) -> AsyncIterator[_Invocation]:
+        attributes = work.write.attributes
+        for policy, bindings in hooks:
+            try:
+                form = await self._matcher.match(attributes, policy.criteria)
+            except StatusError as exc:
+                _note(work, policy, None, f"failed to configure policy: {exc.message}")
+                continue
+            if form is None:
+                continue
+            for binding in bindings:
+                try:
+                    found = await self._bound(policy, binding, attributes)
+                except (Misconfigured, StorageError) as exc:
+                    _note(work, policy, binding, f"failed to configure binding: {exc}")
+                    continue
+                for params in found:
+                    yield _Invocation(policy, binding, form, params)
+
+    async def _bound(self, policy: Policy, binding: Binding, attributes: Attributes) -> Sequence[Object | None]:
+        if binding.criteria is not None and await self._matcher.match(attributes, binding.criteria) is None:
+            return ()
+        return await self._params.collect(policy.param_kind, binding.param_ref, attributes)
+
+    async def _invoke_all(self, invocations: Sequence[_Invocation], work: _Round) -> None:
+        """All in order; once something has changed, all are looked at again, and those asked that want it.
+
+        The conditions of all count again, as in kube-apiserver: what a policy has removed, they may miss.
+        """
+        last_change = -1
+        for place, invocation in enumerate(invocations):
+            if await self._holds(invocation, work) and await self._change(invocation, work):
+                last_change = place
+        if last_change < 0:
+            return
+        for place, invocation in enumerate(invocations):
+            if await self._holds(invocation, work) and invocation.policy.is_reinvoked and place < last_change:
+                await self._change(invocation, work)
+
+    async def _holds(self, invocation: _Invocation, work: _Round) -> bool:
+        """Whether the conditions of a policy hold of the object as it is now."""
+        current = await self._current(invocation, work)
+        policy, write = invocation.policy, work.write
+        seen = await write.inputs(policy, invocation.form, invocation.params, has_namespace=False, current=current)
+        try:
+            return await write.matches_conditions(policy, seen)
+        except Undetermined as exc:
+            _note(work, policy, invocation.binding, str(exc), "Invalid")
+            return False
+
+    async def _current(self, invocation: _Invocation, work: _Round) -> Object:
+        obj = work.write.attributes.obj
+        assert obj is not None
+        return await invocation.form.shown(obj)
+
+    async def _change(self, invocation: _Invocation, work: _Round) -> bool:
+        """Whether the policy has changed the object."""
+        before = await self._current(invocation, work)
+        after = await self._patched(invocation, before, work)
+        if after == before:
+            return False
+        changed = await invocation.form.hub(objects.clone(after))
+        obj = work.write.attributes.obj
+        assert obj is not None
+        obj.clear()
+        obj.update(changed)
+        return True
+
+    async def _patched(self, invocation: _Invocation, before: Object, work: _Round) -> Object:
+        """The object behind all mutations of a policy; one that fails leaves it as it was."""
+        policy, form, current = invocation.policy, invocation.form, before
+        for mutation in policy.mutations:
+            seen = await work.write.inputs(policy, form, invocation.params, current=current)
+            try:
+                outcome = await work.write.answers.decided(partial(_computed, seen, mutation))
+                if outcome.failure:
+                    raise Unpatchable(outcome.failure)
+                patched = self._merge.patched(mutation.kind, form, current, outcome.value)
+            except (OutOfBudget, Unpatchable) as exc:
+                _note(work, policy, invocation.binding, str(exc), "Invalid")
+                continue
+            current = form.defaulted(form.parsed(patched))
+        return current
+
+
+def _computed(seen: Inputs, mutation: Mutation) -> Outcome:
+    """What the expression of a mutation makes. Raises Undecided, OutOfBudget."""
+    return seen.evaluation().outcome(mutation.expression)
+
+
+def _note(work: _Round, policy: Policy, binding: Binding | None, message: str, reason: str = "") -> None:
+    if not policy.ignores_failures:
+        work.denials.append(_Denial(policy.name, binding.name if binding is not None else "", message, reason))
+
+
+def _refusal(attributes: Attributes, denials: Sequence[_Denial]) -> Forbidden:
+    """A Forbidden that says what the policies say, and nothing else."""
+    failure = forbidden(attributes, "", causes=[Cause("", str(denial)) for denial in denials])
+    failure.message = str(denials[0])
+    failure.reason = denials[0].reason or failure.reason
+    return failure

@@ -1,0 +1,33 @@
+"""Sources: the policies of one kind with their bindings, as they are now."""
+
+from collections.abc import Sequence
+
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.plugins.admission.policies import compiled
+from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy
+
+Hook = tuple[Policy, Sequence[Binding]]
+
+
+class Source:
+    """Policies by name, each with its bindings; those that nothing binds are left out.
+
+    Each object is read, and its expressions compiled, once a revision.
+    """
+
+    def __init__(self, storage_for: StorageFor, policies: Kind, bindings: Kind) -> None:
+        self._policies = Lookup(storage_for(resource_of(policies)), policies.resource, compiled.policy)
+        self._bindings = Lookup(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
+
+    async def hooks(self) -> Sequence[Hook]:
+        """In the order of the policies' names. Raises StatusError."""
+        bindings: dict[str, list[Binding]] = {}
+        for binding in await self._bindings.list():
+            bindings.setdefault(binding.policy, []).append(binding)
+        if not bindings:
+            return ()
+        policies = await self._policies.list()
+        return [(policy, bindings[policy.name]) for policy in policies if policy.name in bindings]

@@ -1,0 +1,209 @@
+"""ValidatingAdmissionPolicy: policies refuse what they find wrong, or warn of it.
+
+Must hold: what is wrong with a policy or its binding counts as the policy says that failures do; of several refusals
+the first is told.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
+from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
+    VALIDATINGADMISSIONPOLICYBINDINGS,
+)
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
+from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
+from aio_apiserver.registry.plugins.admission.policies.notes import Notes, note_failure
+from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
+from aio_apiserver.registry.plugins.admission.policies.sources import Source
+from aio_apiserver.registry.plugins.admission.policies.writes import Write
+from aio_apiserver.registry.plugins.admission.refusals import forbidden
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
+
+_LONGEST_MESSAGE = 5 * 1024
+_CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
+_INVALID = 422
+
+
+class _Denial(Struct, frozen=True):
+    """Why a policy says no; without a binding, because of the policy itself."""
+
+    policy: str
+    binding: str
+    message: str
+    reason: str = "Invalid"
+
+    def __str__(self) -> str:
+        with_binding = f" with binding '{self.binding}'" if self.binding else ""
+        return f"ValidatingAdmissionPolicy '{self.policy}'{with_binding} denied request: {self.message}"
+
+
+class ValidatingAdmissionPolicy(Plugin):
+    """Asks all policies that match."""
+
+    name = "ValidatingAdmissionPolicy"
+
+    def __init__(self, given: Foundation) -> None:
+        self._source = Source(given.storage_for, VALIDATINGADMISSIONPOLICIES, VALIDATINGADMISSIONPOLICYBINDINGS)
+        self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
+        self._params = Params(given.storage_for, given.kinds)
+        self._access = given.authorizer
+        self._metrics = given.admission_metrics.conditions
+        self._clock = given.clock.patience
+
+    async def validate(self, attributes: Attributes) -> None:
+        if is_beyond_policies(attributes):
+            return
+        hooks = await self._source.hooks()
+        if not hooks:
+            return
+        write = self._write(attributes)
+        denials: list[_Denial] = []
+        for policy, bindings in hooks:
+            denials += await self._ask(policy, bindings, write)
+        if denials:
+            raise _refusal(attributes, denials[0])
+
+    def _write(self, attributes: Attributes) -> Write:
+        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
+
+    async def _ask(self, policy: Policy, bindings: Sequence[Binding], write: Write) -> list[_Denial]:
+        try:
+            form = await self._matcher.match(write.attributes, policy.criteria)
+        except StatusError as exc:
+            return _failed(policy, None, f"failed to configure policy: {exc.message}")
+        if form is None:
+            return []
+        denials: list[_Denial] = []
+        notes = Notes()
+        for binding in bindings:
+            try:
+                denials += await self._ask_bound(policy, binding, _Matched(form, write, notes))
+            except (Misconfigured, StorageError) as exc:
+                denials += _failed(policy, binding, f"failed to configure binding: {exc}")
+            except StatusError as exc:
+                denials += _failed(policy, binding, f"failed to configure binding: {exc.message}")
+        notes.publish(policy.name, write.attributes.annotate)
+        return denials
+
+    async def _ask_bound(self, policy: Policy, binding: Binding, matched: "_Matched") -> list[_Denial]:
+        write = matched.write
+        if binding.criteria is not None and await self._matcher.match(write.attributes, binding.criteria) is None:
+            return []
+        denials: list[_Denial] = []
+        for params in await self._params.collect(policy.param_kind, binding.param_ref, write.attributes):
+            denials += await self._ask_with(params, policy, binding, matched)
+        return denials
+
+    async def _ask_with(
+        self, params: Object | None, policy: Policy, binding: Binding, matched: "_Matched"
+    ) -> list[_Denial]:
+        form, write, notes = matched
+        conditions = await write.inputs(policy, form, params, has_namespace=False)
+        try:
+            if not await write.matches_conditions(policy, conditions):
+                return []
+        except Undetermined as exc:
+            return self._told([_Found(0, "Invalid", str(exc))], policy, binding, write)
+        seen = await write.inputs(policy, form, params)
+        found = await write.answers.decided(lambda: _judge(policy, seen.evaluation()))
+        denials = self._told(found, policy, binding, write)
+        values, wrong = await write.answers.decided(lambda: _annotate(policy, seen.evaluation()))
+        for key, value in values:
+            notes.add(key, value)
+        return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
+
+    def _told(self, found: Sequence["_Found"], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
+        """What has been found, told in the ways that the binding names."""
+        denials = []
+        for index, reason, message in found:
+            if "Deny" in binding.actions:
+                denials.append(_Denial(policy.name, binding.name, message, reason))
+            if "Audit" in binding.actions:
+                note_failure(write.attributes.annotate, binding, index, message)
+            if "Warn" in binding.actions:
+                write.attributes.warn(
+                    f"Validation failed for ValidatingAdmissionPolicy '{policy.name}' "
+                    f"with binding '{binding.name}': {message}"
+                )
+        return denials
+
+
+class _Found(NamedTuple):
+    """A validation that does not hold, by its number, and why."""
+
+    number: int
+    reason: str
+    message: str
+
+
+class _Matched(NamedTuple):
+    """A write that a policy matches, in the form in which it does, and what is to be noted of it."""
+
+    form: Form
+    write: Write
+    notes: Notes
+
+
+def _judge(policy: Policy, evaluation: Evaluation) -> list[_Found]:
+    """What is wrong, with reasons. Raises Undecided."""
+    try:
+        outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
+    except OutOfBudget as exc:
+        return [] if policy.ignores_failures else [_Found(0, "Invalid", str(exc))]
+    found = []
+    for index, (validation, outcome) in enumerate(zip(policy.validations, outcomes, strict=True)):
+        if outcome.failure:
+            found += [] if policy.ignores_failures else [_Found(index, "Invalid", outcome.failure)]
+        elif outcome.value is not True:
+            found.append(_Found(index, validation.reason, _message(validation, evaluation)))
+    return found
+
+
+def _message(validation: Validation, evaluation: Evaluation) -> str:
+    if validation.message_expression is not None:
+        text = _text(evaluation.outcome(validation.message_expression))
+        if text and len(text.encode()) <= _LONGEST_MESSAGE and "\n" not in text:
+            return text
+    return validation.message or f"failed expression: {validation.condition.text.strip()}"
+
+
+def _text(outcome: Outcome) -> str:
+    return outcome.value.strip() if isinstance(outcome.value, str) and not outcome.failure else ""
+
+
+def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
+    """What is to be noted, by keys, and what is wrong with the expressions that say so. Raises Undecided."""
+    try:
+        outcomes = [(key, evaluation.outcome(expression)) for key, expression in policy.annotations]
+    except OutOfBudget as exc:
+        return [], [] if policy.ignores_failures else [str(exc)]
+    values = [(key, text) for key, outcome in outcomes if (text := _text(outcome))]
+    wrong = [outcome.failure for _, outcome in outcomes if outcome.failure]
+    return values, [] if policy.ignores_failures else wrong
+
+
+def _failed(policy: Policy, binding: Binding | None, message: str) -> list[_Denial]:
+    if policy.ignores_failures:
+        return []
+    return [_Denial(policy.name, binding.name if binding is not None else "", message)]
+
+
+def _refusal(attributes: Attributes, denial: _Denial) -> Forbidden:
+    """A Forbidden with the policy's own reason."""
+    message = str(denial)
+    failure = forbidden(attributes, message, causes=[Cause("", message)])
+    failure.reason = denial.reason
+    failure.code = _CODES.get(denial.reason, _INVALID)
+    return failure

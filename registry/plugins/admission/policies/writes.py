@@ -1,0 +1,100 @@
+"""Writes: everything about one write that its policies need, found out once and only when one of them matches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.plugins.admission import requests
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
+from aio_apiserver.registry.plugins.admission.matching import Matcher
+from aio_apiserver.registry.plugins.admission.policies.compiled import Policy
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Inputs, inputs
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import hold
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_NAMESPACE = GroupKind("", "Namespace")
+_STEP = "validate"
+"""What conditions are recorded under, those of mutating policies too."""
+
+
+@dataclass(slots=True)
+class Write:
+    """One write on its way past the policies."""
+
+    attributes: Attributes
+    matcher: Matcher
+    access: Access
+    metrics: ConditionMetrics
+    clock: Clock
+    _shown: dict[tuple[str, str], tuple[Object | None, Object | None]] = field(default_factory=dict)
+    _namespaces: list[Object | None] = field(default_factory=list)
+    answers: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.access)
+
+    async def inputs(
+        self,
+        policy: Policy,
+        form: Form,
+        params: Object | None,
+        *,
+        has_namespace: bool = True,
+        current: Object | None = None,
+    ) -> Inputs:
+        """What the expressions of a policy see. `current`: the object as earlier policies have left it, in this form.
+
+        Raises StatusError, StorageError.
+        """
+        obj, old = await self._objects(form)
+        return inputs(
+            obj=obj if current is None else current,
+            old=old,
+            request=requests.request(self.attributes, self.matcher.forms(self.attributes)[0], form),
+            namespace=await self._namespace() if has_namespace else None,
+            params=params,
+            access=self.answers.variables(self.attributes),
+            variables=policy.variables,
+        )
+
+    async def matches_conditions(self, policy: Policy, seen: Inputs) -> bool:
+        """Whether all conditions of a policy hold. Raises Undetermined."""
+        conditions = [expression for _, expression in policy.conditions]
+        recorder = ConditionRecorder(self.metrics, self.clock, policy.name, "policy", _STEP, self.attributes.operation)
+        ignores_failures = policy.ignores_failures
+        return await hold(conditions, seen, self.answers, ignores_failures=ignores_failures, recorder=recorder)
+
+    async def _objects(self, form: Form) -> tuple[Object | None, Object | None]:
+        key = (str(form.resource), form.version)
+        if key not in self._shown:
+            attributes = self.attributes
+            old = await form.shown(attributes.old) if attributes.old is not None else None
+            obj = await form.shown(attributes.obj) if attributes.obj is not None else None
+            self._shown[key] = (obj, old)
+        return self._shown[key]
+
+    async def _namespace(self) -> Object | None:
+        """The namespace of the write, as far as expressions may see it; none of a Namespace, or beyond namespaces."""
+        if not self._namespaces:
+            self._namespaces.append(await self._found_namespace())
+        return self._namespaces[0]
+
+    async def _found_namespace(self) -> Object | None:
+        attributes = self.attributes
+        is_namespace = GroupKind(attributes.kind.group, attributes.kind.kind) == _NAMESPACE
+        if not attributes.namespace or is_namespace:
+            return None
+        found = await self.matcher.namespace(attributes.namespace)
+        return {**found, "metadata": _visible(found["metadata"])}
+
+
+_HIDDEN = frozenset({"managedFields", "ownerReferences", "selfLink"})
+
+
+def _visible(metadata: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in metadata.items() if name not in _HIDDEN}

@@ -1,0 +1,159 @@
+"""ResourceQuota: nothing is made that the quotas of its namespace have no room for.
+
+What a write uses is added to `status.used` before the write is made. Must hold: whether there is room is decided on
+the very state of the quota that the sum replaces, whoever else writes; of several quotas either all are charged or
+none. What is charged stays so when the write fails later: as everywhere, a controller counts again.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from aio_apiserver.registry.base import amounts, errors, objects
+from aio_apiserver.registry.base.amounts import Amounts
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.interpret import Operation as Reading
+from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.registry.plugins.admission import refusals
+from aio_apiserver.registry.plugins.admission.matching import REVIEWS
+from aio_apiserver.registry.plugins.quota import charging, limited
+from aio_apiserver.registry.plugins.quota.claims import DeviceClaims, VolumeClaims
+from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
+from aio_apiserver.registry.plugins.quota.limited import Limited
+from aio_apiserver.registry.plugins.quota.pods import Pods
+from aio_apiserver.registry.plugins.quota.services import Services
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import Storage, Update
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+_OWN_NAME = "kube-apiserver"
+_IGNORED = frozenset(
+    {
+        GroupResource("", "namespaces"),
+        GroupResource("", "bindings"),
+        GroupResource("", "componentstatuses"),
+        GroupResource("", "events"),
+        GroupResource("events.k8s.io", "events"),
+    }
+    | REVIEWS
+)
+EVALUATORS: Mapping[GroupResource, Evaluator] = {
+    GroupResource("", "pods"): Pods(),
+    GroupResource("", "services"): Services(),
+    GroupResource("", "persistentvolumeclaims"): VolumeClaims(),
+    GroupResource("resource.k8s.io", "resourceclaims"): DeviceClaims(),
+    **{
+        GroupResource("", plural): ObjectCounts((count_name(GroupResource("", plural)), plural))
+        for plural in ("configmaps", "resourcequotas", "replicationcontrollers", "secrets")
+    },
+}
+
+
+def make(given: Foundation) -> "ResourceQuota":
+    """The plugin as it is configured. Raises ValueError."""
+    limits = limited.configured(given.config.admission_configuration.get(ResourceQuota.name))
+    owners = field_managers(RESOURCEQUOTAS, given.types, given.clock).of("v1", "status")
+    return ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock, owners, limits)
+
+
+class ResourceQuota(Plugin):
+    """Charges the quotas of a namespace."""
+
+    name = "ResourceQuota"
+
+    def __init__(self, quotas: Storage, clock: Clock, owners: FieldManager, limits: Sequence[Limited]) -> None:
+        self._quotas = quotas
+        self._owners = owners
+        self._limits = limits
+        self._known = Lookup(quotas, RESOURCEQUOTAS.resource, lambda obj: obj)
+        self._clock = clock
+
+    async def validate(self, attributes: Attributes) -> None:
+        if not attributes.namespace or attributes.obj is None or attributes.resource in _IGNORED:
+            return
+        evaluator = EVALUATORS.get(attributes.resource) or ObjectCounts((count_name(attributes.resource),))
+        if not evaluator.handles(attributes):
+            return
+        quotas = await self._known.list(f"{attributes.namespace}/")
+        if self._limits:
+            now = self._clock.now()
+            if why := limited.why_uncovered(self._limits, quotas, evaluator, attributes, now=now):
+                raise refusals.forbidden(attributes, why)
+        concerned = [_key(quota) for quota in quotas if charging.looks_at(quota, evaluator, attributes.obj)]
+        await self._charge_all(concerned, evaluator, attributes)
+
+    async def _charge_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
+        if len(quotas) > 1:
+            await self._ask_all(quotas, evaluator, attributes)
+        charged: list[tuple[str, Amounts]] = []
+        try:
+            for quota in quotas:
+                taken = await self._charge(quota, evaluator, attributes)
+                charged.append((quota, taken))
+        except errors.StatusError:
+            for known, returned in charged:
+                await self._give_back(known, returned)
+            raise
+
+    async def _ask_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
+        """Hear what a quota has against a write before another one is charged for it and everybody sees that."""
+        for quota in quotas:
+            try:
+                stored = await interpreted(self._quotas.get(quota), Reading(RESOURCEQUOTAS.resource, "get", quota))
+            except errors.NotFound:
+                continue
+            charging.charge(stored.decode(), evaluator, attributes, now=self._clock.now())
+
+    async def _charge(self, quota: str, evaluator: Evaluator, attributes: Attributes) -> Amounts:
+        """Take what the write needs, and say what it was."""
+        taken: Amounts = {}
+
+        async def charged(current: StoredObject | None) -> Update:
+            nonlocal taken
+            assert current is not None
+            obj = current.decode()
+            taken = charging.charge(obj, evaluator, attributes, now=self._clock.now())
+            if taken and not attributes.is_dry_run:
+                self._set_used(obj, amounts.added(_used(obj), taken))
+            return Update(obj)
+
+        try:
+            updating = self._quotas.guaranteed_update(quota, charged)
+            await interpreted(updating, Reading(RESOURCEQUOTAS.resource, "update", quota))
+        except errors.NotFound:
+            return {}
+        return {} if attributes.is_dry_run else taken
+
+    async def _give_back(self, quota: str, taken: Amounts) -> None:
+        async def returned(current: StoredObject | None) -> Update:
+            assert current is not None
+            obj = current.decode()
+            self._set_used(obj, amounts.reduced(_used(obj), taken))
+            return Update(obj)
+
+        if not taken:
+            return
+        try:
+            updating = self._quotas.guaranteed_update(quota, returned)
+            await interpreted(updating, Reading(RESOURCEQUOTAS.resource, "update", quota))
+        except errors.NotFound:
+            return
+
+    def _set_used(self, quota: Object, used: Amounts) -> None:
+        """Say what is used, in the server's name."""
+        before = objects.clone(quota)
+        quota["status"] = {**(quota.get("status") or {}), "used": amounts.texts(used)}
+        self._owners.track(before, quota, _OWN_NAME)
+
+
+def _key(quota: Object) -> str:
+    return f"{quota['metadata']['namespace']}/{quota['metadata']['name']}"
+
+
+def _used(quota: Object) -> Amounts:
+    return amounts.parsed((quota.get("status") or {}).get("used"))

@@ -1,0 +1,100 @@
+"""RuntimeClass: what a pod's runtime costs by itself, and on which nodes it is.
+
+Must hold: a pod's overhead is that of its class, never one of its own.
+"""
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.plugins.admission import refusals, tolerations
+from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.stored_object import Object
+
+_CLASSES = GroupResource("node.k8s.io", "runtimeclasses")
+_MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+_UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+
+
+class RuntimeClass(Plugin):
+    """Looks runtime classes up in their storage."""
+
+    name = "RuntimeClass"
+    operations = frozenset({Operation.CREATE})
+
+    def __init__(self, classes: Storage) -> None:
+        self._classes: Lookup[Object] = Lookup(classes, _CLASSES, lambda obj: obj)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if not is_pod(attributes):
+            return
+        runtime_class = await self._class_of(attributes)
+        if runtime_class is None:
+            return
+        _set_overhead(attributes, runtime_class)
+        _set_scheduling(attributes, runtime_class.get("scheduling"))
+
+    async def validate(self, attributes: Attributes) -> None:
+        if not is_pod(attributes):
+            return
+        assert attributes.obj is not None
+        runtime_class = await self._class_of(attributes)
+        overhead = attributes.obj["spec"].get("overhead")
+        defined = (runtime_class or {}).get("overhead")
+        if defined is None and overhead:
+            raise refusals.forbidden(attributes, _UNFOUNDED)
+        if defined is not None and (defined.get("podFixed") or {}) != (overhead or {}):
+            raise refusals.forbidden(attributes, _MISMATCH)
+
+    async def _class_of(self, attributes: Attributes) -> Object | None:
+        assert attributes.obj is not None
+        name = attributes.obj["spec"].get("runtimeClassName")
+        if name is None:
+            return None
+        _check_name(name)
+        runtime_class = await self._classes.get(name)
+        if runtime_class is None:
+            raise refusals.forbidden(attributes, f"pod rejected: RuntimeClass {quote(name)} not found")
+        return runtime_class
+
+
+def _check_name(name: str) -> None:
+    """Raise the error of a client that looks for a name which no object can have."""
+    if not name:
+        raise errors.StatusError("resource name may not be empty")
+    if wrong := names.is_path_segment(name, False):
+        raise errors.StatusError(f"invalid resource name {quote(name)}: [{' '.join(wrong)}]")
+
+
+def _set_overhead(attributes: Attributes, runtime_class: Object) -> None:
+    assert attributes.obj is not None
+    spec, defined = attributes.obj["spec"], runtime_class.get("overhead")
+    if defined is None:
+        return
+    fixed = defined.get("podFixed") or {}
+    if spec.get("overhead") and spec["overhead"] != fixed:
+        raise refusals.forbidden(attributes, _MISMATCH)
+    if fixed:
+        spec["overhead"] = dict(fixed)
+
+
+def _set_scheduling(attributes: Attributes, scheduling: Object | None) -> None:
+    """The pod goes only where its runtime is, and may go there."""
+    assert attributes.obj is not None
+    if scheduling is None:
+        return
+    spec = attributes.obj["spec"]
+    wanted, given = scheduling.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
+    for key in sorted(wanted):
+        if given.get(key, wanted[key]) != wanted[key]:
+            label = f"nodeSelector[{key}]"
+            why = f"conflict: runtimeClass.scheduling.{label} = {wanted[key]}; pod.spec.{label} = {given[key]}"
+            raise refusals.forbidden(attributes, why)
+    if wanted or given:
+        spec["nodeSelector"] = {**given, **wanted}
+    merged = tolerations.merge(spec.get("tolerations") or (), scheduling.get("tolerations") or ())
+    if merged:
+        spec["tolerations"] = [dict(one) for one in merged]

@@ -1,0 +1,19 @@
+"""Who may act for which signer of certificates: what the plugins for certificates share."""
+
+from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.groups.certificates import signers
+
+REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
+
+
+async def check(authorizer: Authorizer, attributes: Attributes, verb: str) -> None:
+    """Raises Forbidden unless the user may do this for the signer that the old request names."""
+    assert attributes.old is not None
+    signer = objects.get(attributes.old, "spec.signerName") or ""
+    if not await signers.may(authorizer, attributes.user, verb, signer):
+        why = f"user not permitted to {verb} requests with signerName {quote(signer)}"
+        raise errors.Forbidden(REQUESTS, attributes.name, why=why)

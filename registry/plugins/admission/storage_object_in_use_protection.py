@@ -1,0 +1,29 @@
+"""StorageObjectInUseProtection: what holds data stays until nobody uses it; a controller takes the finalizer off."""
+
+from collections.abc import Mapping
+
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+
+_FINALIZERS: Mapping[GroupResource, str] = {
+    GroupResource("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",
+    GroupResource("", "persistentvolumes"): "kubernetes.io/pv-protection",
+    GroupResource("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
+}
+
+
+class StorageObjectInUseProtection(Plugin):
+    """Adds the finalizer to everything new."""
+
+    name = "StorageObjectInUseProtection"
+    operations = frozenset({Operation.CREATE})
+
+    async def mutate(self, attributes: Attributes) -> None:
+        finalizer = _FINALIZERS.get(attributes.resource)
+        if finalizer is None or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        metadata = attributes.obj["metadata"]
+        present = metadata.get("finalizers") or []
+        if finalizer not in present:
+            metadata["finalizers"] = [*present, finalizer]

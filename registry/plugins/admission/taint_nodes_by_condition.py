@@ -1,0 +1,23 @@
+"""TaintNodesByCondition: a new node takes no pods before it has said that it is ready."""
+
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+
+_NODES = GroupResource("", "nodes")
+_NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+
+class TaintNodesByCondition(Plugin):
+    """Adds the taint that the node controller takes off."""
+
+    name = "TaintNodesByCondition"
+    operations = frozenset({Operation.CREATE})
+
+    async def mutate(self, attributes: Attributes) -> None:
+        if attributes.resource != _NODES or attributes.subresource:
+            return
+        assert attributes.obj is not None
+        spec = attributes.obj.setdefault("spec", {})
+        taints = spec.get("taints") or []
+        if not any(all(taint.get(name) == value for name, value in _NOT_READY.items()) for taint in taints):
+            spec["taints"] = [*taints, dict(_NOT_READY)]

@@ -1,0 +1,75 @@
+"""Calls: one webhook is sent the review of one write, and answers.
+
+Must hold: a webhook with side effects is not called on a dry run, whatever its failure policy; warnings reach the
+client even with a no.
+"""
+
+import uuid
+
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
+from aio_apiserver.registry.plugins.admission.webhooks import answers, notes, reviews
+from aio_apiserver.registry.plugins.admission.webhooks.answers import Answer
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+
+_LEAST_SECONDS = 0.001
+_HARMLESS = frozenset({"None", "NoneOnDryRun"})
+_NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+
+
+class Caller:
+    """Calls webhooks for one plugin. `mutates`: they may answer with patches."""
+
+    def __init__(self, plugin: str, given: Foundation, *, mutates: bool) -> None:
+        self._plugin = plugin
+        self._call = given.call_webhook
+        self._types = given.types
+        self._patience = given.clock.patience
+        self._mutates = mutates
+
+    async def ask(self, webhook: Webhook, attributes: Attributes, own: Form, shown: Shown) -> Answer:
+        """What a webhook says to a write that was made in its own form. Raises CallFailed, Denied, BadRequest."""
+        if attributes.is_dry_run:
+            _check_side_effects(webhook)
+        version = reviews.version_of(webhook.review_versions)
+        if version is None:
+            raise CallFailed(webhook.name, f"could not create admission objects: {_NO_VERSION}", code=400)
+        uid = str(uuid.uuid4())
+        review = reviews.review(version, uid, attributes, own, shown)
+        seconds = self._seconds(webhook, attributes)
+        try:
+            value = await self._call(webhook.client, review, seconds=seconds, plugin=self._plugin)
+            answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
+        except Unusable as exc:
+            raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
+        except WebhookFailed as exc:
+            raise CallFailed(webhook.name, f"failed to call webhook: {exc}", code=exc.code) from exc
+        except answers.Undecodable as exc:
+            raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
+        except answers.Invalid as exc:
+            raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
+        notes.note_own(attributes, webhook, answer.annotations)
+        for warning in answer.warnings:
+            attributes.warn(warning)
+        if not answer.is_allowed:
+            raise Denied(webhook.name, answer.status)
+        return answer
+
+    def _seconds(self, webhook: Webhook, attributes: Attributes) -> float:
+        """How long to wait for a webhook: no longer than somebody waits for the write."""
+        if not attributes.deadline:
+            return webhook.seconds
+        return min(webhook.seconds, max(_LEAST_SECONDS, attributes.deadline - self._patience.monotonic()))
+
+
+def _check_side_effects(webhook: Webhook) -> None:
+    if webhook.side_effects is None:
+        raise CallFailed(webhook.name, "Webhook SideEffects is nil", code=400)
+    if webhook.side_effects not in _HARMLESS:
+        raise BadRequest(f"admission webhook {quote(webhook.name)} does not support dry run")

@@ -1,0 +1,107 @@
+"""Configurations: the webhooks of all configurations of one kind, as they are now.
+
+Must hold: they come in the order of their configurations' names, and within one in its own order; a configuration is
+read once a revision, and a condition compiled when its webhook is first considered.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_webhook
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import StoredObject
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
+
+_ANY = ListOptions(resource_version=0)
+_LONGEST_SECONDS = 30
+
+
+class Webhook(Struct, frozen=True, kw_only=True, dict=True):
+    """One webhook. `uid` tells it from all others, even from those of its name."""
+
+    name: str
+    configuration: str
+    uid: str
+    client: Mapping[str, Any]
+    criteria: Criteria
+    review_versions: Sequence[str]
+    side_effects: str | None
+    seconds: int
+    ignores_failures: bool
+    is_reinvoked: bool
+    stated_conditions: Sequence[Mapping[str, Any]]
+
+    @cached_property
+    def conditions(self) -> "Conditions | None":
+        """The conditions under which it is called at all; None when there are none."""
+        if not self.stated_conditions:
+            return None
+        # A server whose webhooks state none does without the language in which they are stated.
+        from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
+
+        return Conditions(self.stated_conditions, ignores_failures=self.ignores_failures)
+
+
+class Configurations:
+    """Follows the configurations of a kind. Until that has begun, they are read for each write."""
+
+    def __init__(self, storage_for: StorageFor, kind: Kind) -> None:
+        self._storage = storage_for(resource_of(kind))
+        self._listing = Operation(kind.resource, "list")
+        self._following = Following(self._storage, _webhooks_of, self._changed)
+        self._is_followed = False
+        self._present: Sequence[Webhook] | None = None
+
+    async def run(self, clock: Clock) -> None:
+        """Follow until cancelled."""
+        await self._following.run(clock)
+
+    async def webhooks(self) -> Sequence[Webhook]:
+        """All of them. Raises StatusError."""
+        if self._present is not None:
+            return self._present
+        if not self._is_followed:
+            found = await interpreted(self._storage.get_list("", _ANY), self._listing)
+            return [webhook for one in found.items for webhook in _webhooks_of(one)]
+        items = self._following.items
+        self._present = [webhook for name in sorted(items) for webhook in items[name]]
+        return self._present
+
+    def _changed(self, _names: Collection[str]) -> None:
+        self._is_followed = True
+        self._present = None
+
+
+def _webhooks_of(stored: StoredObject) -> Sequence[Webhook]:
+    return list(_each(stored.key, stored.decode().get("webhooks") or ()))
+
+
+def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator[Webhook]:
+    seen: dict[str, int] = {}
+    for one in webhooks:
+        name = one["name"]
+        yield Webhook(
+            name=name,
+            configuration=configuration,
+            uid=f"{configuration}/{name}/{seen.get(name, 0)}",
+            client=one.get("clientConfig") or {},
+            criteria=criteria_of_webhook(one),
+            review_versions=one.get("admissionReviewVersions") or (),
+            side_effects=one.get("sideEffects"),
+            seconds=one.get("timeoutSeconds") or _LONGEST_SECONDS,
+            ignores_failures=one.get("failurePolicy") == "Ignore",
+            is_reinvoked=one.get("reinvocationPolicy") == "IfNeeded",
+            stated_conditions=one.get("matchConditions") or (),
+        )
+        seen[name] = seen.get(name, 0) + 1

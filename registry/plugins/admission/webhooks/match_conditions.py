@@ -1,0 +1,51 @@
+"""Conditions: the expressions under which a webhook is called at all, compiled once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.registry.base.errors import Forbidden
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.machinery.cel import admission, types
+from aio_apiserver.registry.machinery.cel.admission import Given, Refused
+from aio_apiserver.registry.plugins.admission import requests
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
+from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined, hold
+from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+
+
+class Conditions:
+    """Those of one webhook."""
+
+    def __init__(self, stated: Sequence[Mapping[str, Any]], *, ignores_failures: bool) -> None:
+        self._expressions = [_compiled(one.get("expression") or "") for one in stated]
+        self._ignores_failures = ignores_failures
+
+    async def hold(
+        self, attributes: Attributes, own: Form, shown: Shown, *, access: Authorizer, recorder: ConditionRecorder
+    ) -> bool:
+        """Whether all hold for a write that was made in its own form and is shown in another. Raises Forbidden."""
+        answers = Answers(access)
+        seen = inputs(
+            obj=shown.obj,
+            old=shown.old,
+            request=requests.request(attributes, own, shown.form),
+            namespace=None,
+            params=None,
+            access=answers.variables(attributes),
+            variables={},
+        )
+        try:
+            ignores_failures = self._ignores_failures
+            return await hold(self._expressions, seen, answers, ignores_failures=ignores_failures, recorder=recorder)
+        except Undetermined as exc:
+            raise Forbidden(attributes.resource, attributes.name, why=str(exc)) from exc
+
+
+def _compiled(text: str) -> Expression:
+    try:
+        return Expression(text, admission.compiled(admission.environment(Given()), text, (types.BOOL,)))
+    except Refused as exc:
+        return Expression(text, mistake=str(exc))

@@ -1,0 +1,134 @@
+"""MutatingAdmissionWebhook: webhooks change writes, one after the other.
+
+Must hold: each webhook sees what those before it have made, with its defaults; when something has changed that an
+earlier webhook wants to see again, it is asked once more, after all other plugins; nobody is asked more than twice.
+"""
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
+    MUTATINGWEBHOOKCONFIGURATIONS,
+)
+from aio_apiserver.registry.plugins.admission.matching import is_configuration
+from aio_apiserver.registry.plugins.admission.webhooks import notes as audit
+from aio_apiserver.registry.plugins.admission.webhooks import patching
+from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.outcomes import MUTATING, Outcomes
+from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
+from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown, shown
+from aio_apiserver.storage.stored_object import Object
+
+
+class _Notes(Struct):
+    """What is remembered from the first round to the second.
+
+    waiting: webhooks that have been asked and want to be asked again after a change; wanted: those to which that
+    happened; last: the object as it was left.
+    """
+
+    waiting: set[str] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)
+    last: Object | None = None
+
+    def note_change(self) -> None:
+        self.wanted |= self.waiting
+        self.waiting.clear()
+
+
+class MutatingAdmissionWebhook(Plugin):
+    """Lets all webhooks that match change the object."""
+
+    name = "MutatingAdmissionWebhook"
+
+    def __init__(self, given: Foundation) -> None:
+        self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
+        self._selector = Selector(given, MUTATING)
+        self._caller = Caller(self.name, given, mutates=True)
+        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, MUTATING)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return (self._configurations.run,)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        webhooks = await self._configurations.webhooks()
+        if not webhooks or is_configuration(attributes):
+            return
+        reinvocation = attributes.reinvocation
+        notes: _Notes = reinvocation.notes.setdefault(self.name, _Notes())
+        if reinvocation.is_again and notes.last != attributes.obj:
+            notes.note_change()
+        work = _Round(attributes, notes)
+        for index, webhook in enumerate(webhooks):
+            await self._consider(webhook, work, audit.place_of(attributes, index))
+        if work.current is not None:
+            await work.current.write_back(attributes)
+        notes.last = objects.clone(attributes.obj)
+
+    async def _consider(self, webhook: Webhook, work: "_Round", place: str) -> None:
+        attributes = work.seen_attributes
+        form = await self._selector.select(webhook, attributes, work.show)
+        if form is None:
+            return
+        reinvocation = attributes.reinvocation
+        if reinvocation.is_again and webhook.uid not in work.notes.wanted:
+            return
+        current = await work.show(form)
+        is_changed = False
+        try:
+            asking = self._ask(webhook, work.seen_attributes, current, place)
+            is_changed = bool(await self._outcomes.of(webhook, attributes, place, asking))
+        finally:
+            audit.note_mutation(attributes, webhook, place, is_changed=is_changed)
+        if is_changed:
+            work.notes.note_change()
+            reinvocation.is_wanted = True
+        if webhook.is_reinvoked:
+            work.notes.waiting.add(webhook.uid)
+
+    async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown, place: str) -> bool:
+        """Whether a webhook has changed the object. Raises CallFailed, StatusError."""
+        answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
+        operations = patching.operations_of(webhook, answer)
+        if not operations:
+            return False
+        # Patching uses the operations up.
+        stated = objects.clone(operations)
+        parsed = patching.patched(webhook, answer, operations, form=current.form, obj=current.obj)
+        is_changed = parsed != current.obj
+        audit.note_patch(attributes, webhook, place, stated)
+        current.take(parsed)
+        return is_changed
+
+
+class _Round:
+    """One round of all webhooks on one write. `current` is how it was shown last."""
+
+    def __init__(self, attributes: Attributes, notes: _Notes) -> None:
+        self._attributes = attributes
+        self.notes = notes
+        self.current: Shown | None = None
+
+    @property
+    def seen_attributes(self) -> Attributes:
+        """The write with its object as it has become."""
+        if self.current is None:
+            return self._attributes
+        return replace(self._attributes, obj=self.current.obj)
+
+    async def show(self, form: Form) -> Shown:
+        """The write in a form, as it has become."""
+        if self.current is None:
+            self.current = await shown(self._attributes, form)
+        elif self.current.form.kind != form.kind:
+            await self.current.write_back(self._attributes)
+            self.current = await shown(self._attributes, form)
+        else:
+            self.current.form = form
+        return self.current

@@ -1,0 +1,65 @@
+"""Outcomes: what becomes of a write after a webhook was asked about it, and what is recorded of that.
+
+Must hold: only a failure to call a webhook can be ignored; its no, and what goes wrong here, never are.
+"""
+
+import logging
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics, code_label
+from aio_apiserver.registry.plugins.admission.webhooks import notes
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.storage.clock import Clock
+
+logger = logging.getLogger(__name__)
+
+MUTATING, VALIDATING = "admit", "validating"
+_NOTED_AS = {MUTATING: notes.MUTATION, VALIDATING: notes.VALIDATION}
+_CALL_FAILED, _OUR_FAULT, _DENIED = "calling_webhook_error", "apiserver_internal_error", "no_error"
+_GOOD = 200
+
+T = TypeVar("T")
+
+
+class Outcomes:
+    """Those of one step."""
+
+    def __init__(self, metrics: WebhookMetrics, clock: Clock, step: str) -> None:
+        self._metrics = metrics
+        self._clock = clock
+        self._step = step
+
+    async def of(self, webhook: Webhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
+        """What comes of asking a webhook in its turn; None when its failure is ignored. Raises StatusError."""
+        began = self._clock.monotonic()
+        code, refused = _GOOD, ""
+        try:
+            return await work
+        except CallFailed as exc:
+            code = exc.code
+            if not webhook.ignores_failures:
+                refused = _CALL_FAILED
+                raise exc.refusal() from exc
+            self._metrics.failed_open.of(webhook.name, self._step).add()
+            notes.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
+            logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
+            return None
+        except Denied as exc:
+            code, refused = exc.code, _DENIED
+            raise
+        except StatusError:
+            code, refused = 0, _OUR_FAULT
+            raise
+        finally:
+            self._record(webhook.name, attributes.operation, code, refused, self._clock.monotonic() - began)
+
+    def _record(self, name: str, operation: Operation, code: int, refused: str, seconds: float) -> None:
+        label, rejected = code_label(code), "true" if refused else "false"
+        self._metrics.requests.of(label, name, operation.value, rejected, self._step).add()
+        self._metrics.durations.of(name, operation.value, rejected, self._step).observe(seconds)
+        if refused:
+            self._metrics.rejections.of(refused, name, operation.value, label, self._step).add()

@@ -1,0 +1,75 @@
+"""Patching: what the patch of a webhook makes of the object that it was shown. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLarge, Unprocessable
+from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.schemes import scheme_of
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.machinery.patch import documents, json_patch
+from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
+from aio_apiserver.registry.machinery.schema import DecodeError
+from aio_apiserver.registry.plugins.admission.webhooks.answers import JSON_PATCH, Answer
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed
+from aio_apiserver.storage.stored_object import Object
+
+_NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'
+
+
+def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
+    """The operations of the patch of an answer, if it has any. Raises CallFailed."""
+    return _operations(webhook, answer.patch) if answer.patch else ()
+
+
+def patched(webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form: Form, obj: Object | None) -> Object:
+    """The patched object, without defaults. Raises CallFailed, InternalError."""
+    if obj is None:
+        name = quote(webhook.name)
+        why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
+        raise InternalError(why)
+    if answer.patch_type != JSON_PATCH:
+        raise CallFailed(webhook.name, f"unsupported patch type {quote(answer.patch_type)}", code=400)
+    return _parsed(_applied(objects.clone(obj), operations), form)
+
+
+def _operations(webhook: Webhook, text: bytes) -> list[Any]:
+    try:
+        operations = orjson.loads(text)
+        mistake = documents.operations_mismatch(operations, is_strict=False)
+    except orjson.JSONDecodeError as exc:
+        mistake = json_errors.describe(text) or str(exc)
+    if mistake:
+        raise CallFailed(webhook.name, f"received undecodable patch in webhook response: {mistake}")
+    return operations or []
+
+
+def _applied(document: Object, operations: Sequence[Any]) -> Any:
+    try:
+        return json_patch.applied(document, operations)
+    except Inapplicable as exc:
+        raise InternalError(exc.why) from exc
+    except (Unprocessable, RequestEntityTooLarge) as exc:
+        raise InternalError(exc.message) from exc
+
+
+def _parsed(value: Any, form: Form) -> Object:
+    try:
+        if isinstance(value, dict):
+            _check_kind(value, form)
+        return form.parsed(value)
+    except DecodeError as exc:
+        raise InternalError(exc.message) from exc
+
+
+def _check_kind(value: Object, form: Form) -> None:
+    """Whether an object is still what it was: what it does not say, it is."""
+    kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
+    if (kind, api_version) != (form.kind.kind, form.kind.api_version):
+        scheme = scheme_of(form.kind.group)
+        raise InternalError(_NO_KIND.format(kind=quote(str(kind)), version=quote(str(api_version)), scheme=scheme))

@@ -1,0 +1,46 @@
+"""Selecting: which webhooks hear of a write, and as what."""
+
+from collections.abc import Awaitable, Callable
+
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
+from aio_apiserver.registry.plugins.admission.matching import Matcher
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+
+Show = Callable[[Form], Awaitable[Shown]]
+"""The write in a form. Raises InternalError."""
+
+
+class Selector:
+    """Knows rules, selectors and conditions. `step` is what the webhooks do, as it is recorded."""
+
+    def __init__(self, given: Foundation, step: str) -> None:
+        self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
+        self._access: Authorizer = given.authorizer
+        self._metrics = given.admission_metrics.conditions
+        self._clock = given.clock.patience
+        self._step = step
+
+    def own_form(self, attributes: Attributes) -> Form:
+        """That in which a write was made."""
+        return self._matcher.forms(attributes)[0]
+
+    async def select(self, webhook: Webhook, attributes: Attributes, show: Show) -> Form | None:
+        """As what a webhook hears of a write; None when it does not. Raises StatusError."""
+        form = await self._matcher.match(attributes, webhook.criteria)
+        if form is None or webhook.conditions is None:
+            return form
+        own, shown = self.own_form(attributes), await show(form)
+        recorder = ConditionRecorder(
+            self._metrics, self._clock, webhook.name, "webhook", self._step, attributes.operation
+        )
+        if await webhook.conditions.hold(attributes, own, shown, access=self._access, recorder=recorder):
+            return form
+        recorder.excluded()
+        return None

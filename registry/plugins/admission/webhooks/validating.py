@@ -1,0 +1,73 @@
+"""ValidatingAdmissionWebhook: webhooks refuse writes.
+
+Must hold: all webhooks that hear of a write are asked at the same time, and all answers are waited for; of several
+refusals that of the first webhook is told.
+"""
+
+import asyncio
+
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
+from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfigurations import (
+    VALIDATINGWEBHOOKCONFIGURATIONS,
+)
+from aio_apiserver.registry.plugins.admission.matching import is_configuration
+from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
+from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
+from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown, shown
+
+
+class ValidatingAdmissionWebhook(Plugin):
+    """Asks all webhooks that match."""
+
+    name = "ValidatingAdmissionWebhook"
+
+    def __init__(self, given: Foundation) -> None:
+        self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
+        self._selector = Selector(given, VALIDATING)
+        self._caller = Caller(self.name, given, mutates=False)
+        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, VALIDATING)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return (self._configurations.run,)
+
+    async def validate(self, attributes: Attributes) -> None:
+        webhooks = await self._configurations.webhooks()
+        if not webhooks or is_configuration(attributes):
+            return
+        views = _Views(attributes)
+        calls = []
+        for webhook in webhooks:
+            form = await self._selector.select(webhook, attributes, views.show)
+            if form is not None:
+                calls.append((webhook, await views.show(form)))
+        if not calls:
+            return
+        asking = (self._ask(webhook, attributes, one, index) for index, (webhook, one) in enumerate(calls))
+        for outcome in await asyncio.gather(*asking, return_exceptions=True):
+            if outcome is not None:
+                raise outcome
+
+    async def _ask(self, webhook: Webhook, attributes: Attributes, one: Shown, index: int) -> None:
+        asking = self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
+        await self._outcomes.of(webhook, attributes, f"round_0_index_{index}", asking)
+
+
+class _Views:
+    """A write in every form in which somebody wants to see it, made once."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+        self._made: dict[GroupVersionKind, Shown] = {}
+
+    async def show(self, form: Form) -> Shown:
+        view = self._made.get(form.kind)
+        if view is None:
+            view = self._made[form.kind] = await shown(self._attributes, form)
+        # Two resources may have objects of one kind.
+        return view if view.form is form else Shown(form, view.obj, view.old)

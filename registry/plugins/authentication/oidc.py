@@ -1,0 +1,211 @@
+"""OIDC tokens: signed by an issuer elsewhere, whose keys are fetched from it and kept.
+
+Knows no HTTP: `Fetch` brings documents. Must hold: keys are fetched once at a time, and for a key that nobody knows not
+more often than every few seconds; a token is verified before anything that it claims counts.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import orjson
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.golang.text import quoted
+from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
+from aio_apiserver.registry.generic.access.service_account_claims import CREDENTIAL_ID
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.plugins.authentication import jwts
+from aio_apiserver.storage.clock import Clock
+
+Fetch = Callable[[str], Awaitable[bytes]]
+"""The document at a URL. Raises OSError."""
+Claims = Mapping[str, Any]
+
+ALGORITHMS = ("RS256",)
+"""What --oidc-signing-algs allows unless it is given."""
+_PAUSE_SECONDS = 10.0
+_CONFIGURATION = "/.well-known/openid-configuration"
+
+
+class Issuer(Struct, frozen=True, kw_only=True):
+    """One issuer, and how its claims become users: each part is read by a function, which raises BadToken.
+
+    discovery_url: where the issuer's configuration is, if not below its own URL. checks, user_checks: raise BadToken
+    for claims, and for users that came of them, that are not accepted.
+    """
+
+    url: str
+    audiences: Sequence[str]
+    discovery_url: str = ""
+    algorithms: Sequence[str] = ALGORITHMS
+    username: Callable[[Claims], str]
+    groups: Callable[[Claims], Sequence[str]] = lambda _claims: ()
+    uid: Callable[[Claims], str] = lambda _claims: ""
+    extra: Mapping[str, Callable[[Claims], Sequence[str]]] = field(default_factory=dict)
+    checks: Sequence[Callable[[Claims], None]] = ()
+    user_checks: Sequence[Callable[[UserInfo], None]] = ()
+
+
+class IssuerKeys:
+    """The keys of one issuer, as it shows them."""
+
+    def __init__(self, issuer: Issuer, fetch: Fetch, clock: Clock) -> None:
+        self._issuer = issuer
+        self._fetch = fetch
+        self._clock = clock
+        self._fetching = asyncio.Lock()
+        self._keys: Mapping[str, Any] = {}
+        self._fresh_until = float("-inf")
+
+    async def find(self, key_id: str) -> list[Any]:
+        """The keys that may have signed under an id; all when there is no id. Raises BadToken."""
+        found = self._named(key_id)
+        if found or self._clock.monotonic() < self._fresh_until:
+            return found
+        async with self._fetching:
+            if self._clock.monotonic() >= self._fresh_until:
+                try:
+                    await self.fetch()
+                except OSError as exc:
+                    raise BadToken(f"oidc: authenticator not initialized: {exc}") from exc
+        return self._named(key_id)
+
+    async def fetch(self) -> None:
+        """Fetch the keys now. Raises OSError when they cannot be had, or are none."""
+        try:
+            self._keys = await self._fetched()
+        except ValueError as exc:
+            raise OSError(str(exc)) from exc
+        finally:
+            self._fresh_until = self._clock.monotonic() + _PAUSE_SECONDS
+
+    def _named(self, key_id: str) -> list[Any]:
+        if not key_id:
+            return list(self._keys.values())
+        return [self._keys[key_id]] if key_id in self._keys else []
+
+    async def _fetched(self) -> Mapping[str, Any]:
+        import jwt
+
+        where = self._issuer.discovery_url or f"{self._issuer.url.rstrip('/')}{_CONFIGURATION}"
+        document = _object(await self._fetch(where))
+        if document.get("issuer") != self._issuer.url:
+            raise ValueError(f"issuer did not match: expected {quote(self._issuer.url)}")
+        listed = _object(await self._fetch(str(document.get("jwks_uri", "")))).get("keys")
+        keys: dict[str, Any] = {}
+        for number, one in enumerate(listed if isinstance(listed, list) else ()):
+            try:
+                keys[str(one.get("kid") or number)] = jwt.PyJWK.from_dict(one).key
+            except (jwt.PyJWTError, AttributeError):
+                continue  # a key of a kind that nobody here verifies with
+        return keys
+
+
+def _object(data: bytes) -> Mapping[str, Any]:
+    value = orjson.loads(data)
+    if not isinstance(value, dict):
+        raise ValueError("the issuer's document is no object")
+    return value
+
+
+class OIDCTokens:
+    """Tokens of one issuer."""
+
+    def __init__(self, issuer: Issuer, keys: IssuerKeys, own_audiences: Sequence[str], clock: Clock) -> None:
+        self._issuer = issuer
+        self._keys = keys
+        self._own_audiences = own_audiences
+        self._clock = clock
+
+    async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
+        said, header = jwts.unverified(token, 1), jwts.unverified(token, 0)
+        common = jwts.common(self._own_audiences, audiences)
+        if said is None or header is None or said.get("iss") != self._issuer.url or not common:
+            return None
+        keys = await self._keys.find(str(header.get("kid") or ""))
+        if not keys:
+            raise BadToken("oidc: verify token: failed to verify signature: no key fits the token")
+        claims = jwts.verified(token, keys, self._issuer.algorithms)
+        self._check(claims)
+        return Authenticated(user_of(claims, self._issuer), common)
+
+    def _check(self, claims: Claims) -> None:
+        """Raises BadToken for a token of another issuer, for others, or past its time."""
+        now, issuer = self._clock.now(), self._issuer
+        if claims.get("iss") != issuer.url:
+            raise BadToken("oidc: verify token: the issuer is another")
+        if not jwts.common(issuer.audiences, jwts.audiences_of(claims)):
+            wanted, held = quoted(issuer.audiences), quoted(jwts.audiences_of(claims))
+            raise BadToken(f"oidc: verify token: expected audience in {wanted} got {held}")
+        ends, begins = jwts.seconds_of(claims, "exp"), jwts.seconds_of(claims, "nbf")
+        if ends is None or ends < now:
+            raise BadToken("oidc: verify token: token is expired")
+        if begins is not None and begins > now + jwts.LEEWAY_SECONDS:
+            raise BadToken("oidc: verify token: current time before the nbf (not before) time")
+
+
+def user_of(claims: Claims, issuer: Issuer) -> UserInfo:
+    """The user that verified claims mean. Raises BadToken when they mean none."""
+    for check in issuer.checks:
+        check(claims)
+    name = issuer.username(claims)
+    if not name:
+        raise BadToken("oidc: username claim is empty")
+    extra = {key: values for key, read in issuer.extra.items() if (values := tuple(read(claims)))}
+    if isinstance(identifier := claims.get("jti"), str) and identifier:
+        extra[CREDENTIAL_ID] = (f"JTI={identifier}",)
+    user = UserInfo(name=name, uid=issuer.uid(claims), groups=tuple(issuer.groups(claims)), extra=extra)
+    for accept in issuer.user_checks:
+        accept(user)
+    return user
+
+
+def name_from(claim: str, prefix: str) -> Callable[[Claims], str]:
+    """A user's name from a claim. Whose an address is has to be proved wherever the issuer tells whether it was."""
+
+    def read(claims: Claims) -> str:
+        name = claims.get(claim)
+        if not isinstance(name, str) or not name:
+            raise BadToken(f"oidc: parse username claims {quote(claim)}: claim not present")
+        if claim == "email" and claims.get("email_verified", True) is not True:
+            raise BadToken("oidc: email not verified")
+        return f"{prefix}{name}"
+
+    return read
+
+
+def groups_from(claim: str, prefix: str) -> Callable[[Claims], Sequence[str]]:
+    """Groups from a claim that holds one or a list of them."""
+
+    def read(claims: Claims) -> Sequence[str]:
+        given = claims.get(claim, [])
+        groups = [given] if isinstance(given, str) else given
+        if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+            raise BadToken(f"oidc: parse groups claim {quote(claim)}: it holds no list of texts")
+        return [f"{prefix}{group}" for group in groups]
+
+    return read
+
+
+def uid_from(claim: str) -> Callable[[Claims], str]:
+    """A uid from a claim."""
+
+    def read(claims: Claims) -> str:
+        uid = claims.get(claim, "")
+        if not isinstance(uid, str):
+            raise BadToken(f"oidc: parse uid claim {quote(claim)}: it holds no text")
+        return uid
+
+    return read
+
+
+def requiring(claim: str, value: str) -> Callable[[Claims], None]:
+    """A check that a claim has a value."""
+
+    def check(claims: Claims) -> None:
+        if claims.get(claim) != value:
+            raise BadToken(f"oidc: required claim {claim} value does not match")
+
+    return check

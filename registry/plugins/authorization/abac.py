@@ -1,0 +1,154 @@
+"""ABAC: what a file of policies allows, one on each line. Says yes or nothing.
+
+    {"apiVersion": "abac.authorization.kubernetes.io/v1beta1", "kind": "Policy",
+     "spec": {"user": "bob", "namespace": "projects", "resource": "pods", "apiGroup": "*", "readonly": true}}
+
+Pure. Must hold: a policy without a user and a group is nobody's; a file with a line that cannot be read is refused.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from aio_apiserver.registry.generic.access.authorizer import (
+    ALLOWED,
+    Attributes,
+    Decision,
+    NonResourceRule,
+    ResourceRule,
+    Rules,
+    Verdict,
+)
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
+
+_VERSION = "abac.authorization.kubernetes.io/v1beta1"
+_ALL = "*"
+_READING = ("get", "list", "watch")
+_NO_MATCH = Decision(Verdict.NO_OPINION, "No policy matched.")
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """One line. What is empty matches what is empty, `*` everything (of users: all who are known)."""
+
+    user: str = ""
+    group: str = ""
+    namespace: str = ""
+    resource: str = ""
+    api_group: str = ""
+    path: str = ""
+    is_readonly: bool = False
+
+    def is_for(self, user: UserInfo) -> bool:
+        """Whether a user is meant: by both the name and a group where both are given."""
+        if not self.user and not self.group:
+            return False
+        return self.user in ("", user.name) and (not self.group or self.group in user.groups)
+
+    def allows(self, asked: Attributes) -> bool:
+        """Whether it allows this to those for whom it is."""
+        if self.is_readonly and not asked.is_reading:
+            return False
+        if not asked.is_resource:
+            return _fits_path(self.path, asked.path)
+        return (
+            self.namespace in (_ALL, asked.namespace)
+            and self.resource in (_ALL, asked.resource)
+            and self.api_group in (_ALL, asked.group)
+        )
+
+    @property
+    def verbs(self) -> Sequence[str]:
+        return _READING if self.is_readonly else (_ALL,)
+
+
+class ABAC:
+    """The mode."""
+
+    def __init__(self, policies: Sequence[Policy]) -> None:
+        self._policies = policies
+
+    async def authorize(self, attributes: Attributes) -> Decision:
+        is_allowed = any(one.is_for(attributes.user) and one.allows(attributes) for one in self._policies)
+        return ALLOWED if is_allowed else _NO_MATCH
+
+    async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
+        mine = [one for one in self._policies if one.is_for(user) and one.namespace in (_ALL, namespace)]
+        return Rules(
+            resource_rules=[
+                ResourceRule(verbs=one.verbs, api_groups=(one.api_group,), resources=(one.resource,))
+                for one in mine
+                if one.resource
+            ],
+            non_resource_rules=[
+                NonResourceRule(verbs=one.verbs, non_resource_urls=(one.path,)) for one in mine if one.path
+            ],
+        )
+
+
+def parse(text: str, source: str) -> list[Policy]:
+    """The policies of a file. Raises ValueError with the source's name and the line in it."""
+    policies = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            policies.append(_policy(orjson.loads(line)))
+        except (ValueError, TypeError) as exc:
+            raise ValueError(f"error reading policy file {source}, line {number}: {exc}") from exc
+    return policies
+
+
+def _policy(value: Any) -> Policy:
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    if "apiVersion" not in value and "kind" not in value:
+        return _unversioned(value)
+    if value.get("apiVersion") != _VERSION or value.get("kind") != "Policy":
+        raise ValueError(f"must be a Policy of {_VERSION}")
+    spec = value.get("spec") or {}
+    user, group = _subject(_text(spec, "user"), _text(spec, "group"))
+    return Policy(
+        user=user,
+        group=group,
+        namespace=_text(spec, "namespace"),
+        resource=_text(spec, "resource"),
+        api_group=_text(spec, "apiGroup"),
+        path=_text(spec, "nonResourcePath"),
+        is_readonly=spec.get("readonly") is True,
+    )
+
+
+def _unversioned(value: dict[str, Any]) -> Policy:
+    """A line of the oldest form: what it leaves out is everything."""
+    named = _text(value, "user"), _text(value, "group")
+    user, group = _subject(*named) if any(named) else ("", ALL_AUTHENTICATED)
+    resource = _text(value, "resource")
+    return Policy(
+        user=user,
+        group=group,
+        namespace=_text(value, "namespace") or _ALL,
+        resource=resource or _ALL,
+        api_group=_ALL,
+        path="" if resource or _text(value, "namespace") else _ALL,
+        is_readonly=value.get("readonly") is True,
+    )
+
+
+def _subject(user: str, group: str) -> tuple[str, str]:
+    """Everybody is everybody who is known."""
+    return ("", ALL_AUTHENTICATED) if _ALL in (user, group) else (user, group)
+
+
+def _text(value: dict[str, Any], name: str) -> str:
+    text = value.get(name, "")
+    if not isinstance(text, str):
+        raise ValueError(f"{name} must be a string")
+    return text
+
+
+def _fits_path(pattern: str, path: str) -> bool:
+    if pattern in (_ALL, path):
+        return True
+    return pattern.endswith(_ALL) and path.startswith(pattern.rstrip(_ALL))

@@ -1,0 +1,77 @@
+"""RBAC: what the roles that are bound to a user allow. Says yes or nothing.
+
+Must hold: a decision costs a few look-ups by name, however many roles and bindings there are; it is made on roles and
+bindings as the caches show them, and waits until they have been shown once.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aio_apiserver.registry.generic.access.authorizer import (
+    NO_OPINION,
+    Attributes,
+    Decision,
+    NonResourceRule,
+    ResourceRule,
+    Rules,
+    Verdict,
+    joined,
+)
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.rbac import policy_rules
+from aio_apiserver.registry.groups.rbac.policy import Policy, missing
+from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
+
+
+class RBAC:
+    """The mode, on the policy that a feed keeps."""
+
+    def __init__(self, feed: RBACFeed) -> None:
+        self._policy = feed.policy
+        self._filled = feed.filled
+
+    async def authorize(self, attributes: Attributes) -> Decision:
+        if not self._filled.is_set():
+            await self._filled.wait()
+        return decide(self._policy, attributes)
+
+    async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
+        await self._filled.wait()
+        found, wrong = self._policy.rules_for(user, namespace)
+        written = [rule.written for rule in found]
+        return Rules(
+            resource_rules=[_resource_rule(rule) for rule in written if rule.get("resources")],
+            non_resource_rules=[_non_resource_rule(rule) for rule in written if rule.get("nonResourceURLs")],
+            errors=(joined(wrong),) if wrong else (),
+        )
+
+
+def decide(policy: Policy, attributes: Attributes) -> Decision:
+    """Whether the policy allows it."""
+    wrong: list[str] = []
+    for binding in policy.bindings_of(attributes.user, attributes.namespace):
+        rules = policy.rules_of(binding.role)
+        if rules is None:
+            wrong.append(missing(binding.role))
+        elif policy_rules.allow(rules, attributes):
+            return binding.allowed(attributes.user)
+    if not wrong:
+        return NO_OPINION
+    return Decision(Verdict.NO_OPINION, f"RBAC: {joined(list(dict.fromkeys(wrong)))}")
+
+
+def _strings(rule: Any, name: str) -> Sequence[str]:
+    return tuple(rule.get(name) or ())
+
+
+def _resource_rule(rule: Any) -> ResourceRule:
+    return ResourceRule(
+        verbs=_strings(rule, "verbs"),
+        api_groups=_strings(rule, "apiGroups"),
+        resources=_strings(rule, "resources"),
+        resource_names=_strings(rule, "resourceNames"),
+    )
+
+
+def _non_resource_rule(rule: Any) -> NonResourceRule:
+    return NonResourceRule(verbs=_strings(rule, "verbs"), non_resource_urls=_strings(rule, "nonResourceURLs"))

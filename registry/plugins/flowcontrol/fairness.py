@@ -1,0 +1,139 @@
+"""Fairness: who is served now, who waits and who is asked to come again, by the objects that are there now.
+
+Follows flow schemas and priority levels; before both are known, the mandatory ones count. Must hold: who has entered
+leaves, once; nobody waits longer than he may; a request that needs not wait suspends nowhere.
+"""
+
+import asyncio
+from asyncio import CancelledError
+from collections.abc import Collection
+
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.groups.flowcontrol.classification import FlowSchema, flow_schema
+from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.plugins.flowcontrol import level as levels
+from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
+from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
+from aio_apiserver.registry.plugins.flowcontrol.lanes import Asked, Lane, Lanes
+from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.levels import PERIOD_SECONDS, Levels
+from aio_apiserver.registry.plugins.flowcontrol.retries import RetryAfter
+from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
+from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import StoredObject
+
+
+class Fairness:
+    """Of one server. `changed` is set whenever an object of either kind has changed."""
+
+    def __init__(
+        self, storage_for: StorageFor, clock: Clock, *, seats: int, sizes_of: SizesOf, weighs_bytes: bool = True
+    ) -> None:
+        self.changed = asyncio.Event()
+        self.metrics = FlowMetrics()
+        self.watches = OpenWatches()
+        self.estimator = Estimator(clock, self.watches, sizes_of, weighs_bytes=weighs_bytes)
+        self._clock = clock
+        self._alarms = Alarms(clock)
+        self.levels = Levels(clock, self._alarms, seats)
+        self._lanes = Lanes((), self.levels.by_name, self.metrics)
+        self._retries: dict[str, RetryAfter] = {}
+        self._schemas = Following(storage_for(resource_of(FLOWSCHEMAS)), _read_schema, self._note_change)
+        self._configs = Following(storage_for(resource_of(PRIORITYLEVELCONFIGURATIONS)), _read_level, self._note_change)
+
+    async def run(self, clock: Clock) -> None:
+        """Follow, and lend what is not used, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._schemas.run(clock))
+            group.create_task(self._configs.run(clock))
+            group.create_task(self._adjust(clock))
+
+    async def close(self) -> None:
+        """End what is left of requests that are over."""
+        await self._alarms.close()
+
+    def lane_of(self, user: UserInfo, asked: Asked) -> Lane:
+        """Where a request goes."""
+        return self._lanes.of(user, asked)
+
+    def enter(self, ticket: Ticket) -> bool:
+        """Whether a request is served or may wait; without a decision to wait for, it is served."""
+        lane = ticket.lane
+        series, queues = lane.series, lane.level.queues
+        series.seats.observe(ticket.seats)
+        if queues.enter(ticket, ticket.arrived) is not None:
+            series.waited_in_vain(0.0)
+            return False
+        if ticket.decision is None:
+            if not queues.is_exempt:
+                series.waited.observe(0.0)
+            self._dispatched(ticket)
+        return True
+
+    async def wait(self, ticket: Ticket, until: float) -> bool:
+        """Whether a request that waits comes to be served before a time."""
+        decision, queues, clock = ticket.decision, ticket.lane.level.queues, self._clock
+        assert decision is not None
+        alarm = self._alarms.at(until, lambda: queues.give_up(ticket, clock.monotonic()))
+        is_served = False
+        try:
+            is_served = await decision
+        except CancelledError:
+            queues.leave(ticket, clock.monotonic())
+            raise
+        finally:
+            self._alarms.take_back(alarm)
+            waited = clock.monotonic() - ticket.arrived
+            if is_served:
+                ticket.lane.series.waited.observe(waited)
+                self._dispatched(ticket)
+            else:
+                ticket.lane.series.waited_in_vain(waited)
+        return is_served
+
+    def leave(self, ticket: Ticket, *, is_watch: bool = False) -> float:
+        """A request is over, or a watch has begun. Returns when that was."""
+        now = self._clock.monotonic()
+        lane = ticket.lane
+        if is_watch:
+            lane.series.watch_began(now - ticket.started)
+        else:
+            lane.series.execution.observe(now - ticket.started)
+        lane.level.queues.leave(ticket, now)
+        return now
+
+    def retry_after(self, lane: Lane) -> int:
+        """One more is refused. Returns in how many seconds it should come again."""
+        retries = self._retries.setdefault(lane.level.config.name, RetryAfter())
+        return retries.refused(int(self._clock.now()))
+
+    def _dispatched(self, ticket: Ticket) -> None:
+        ticket.lane.series.dispatched.value += 1
+        ticket.lane.level.queues.dispatched += 1
+
+    async def _adjust(self, clock: Clock) -> None:
+        while True:
+            await clock.sleep(PERIOD_SECONDS)
+            self.levels.adjust()
+
+    def _note_change(self, _keys: Collection[str]) -> None:
+        schemas, configs = self._schemas.items, self._configs.items
+        if schemas and configs:
+            self.levels.configure(config for config in configs.values() if config is not None)
+            present = {name: one for name, one in self.levels.by_name.items() if not one.is_leaving}
+            self._lanes = Lanes(schemas.values(), present, self.metrics)
+        self.changed.set()
+
+
+def _read_schema(stored: StoredObject) -> FlowSchema:
+    return flow_schema(stored.decode())
+
+
+def _read_level(stored: StoredObject) -> LevelConfig | None:
+    return levels.read(stored.decode())

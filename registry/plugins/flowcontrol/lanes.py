@@ -1,0 +1,73 @@
+"""Lanes: where a request goes, by who asks for what.
+
+A lane is a flow: the requests of one schema, or of one user or namespace within it, at the schema's priority level.
+Must hold: equal questions are thought through once per state of the configuration.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from aio_apiserver.registry.generic.access.authorizer import Attributes
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.groups.flowcontrol.classification import Classifier, Flow, FlowSchema
+from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics, FlowSeries
+from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
+
+_MOST_REMEMBERED = 4096
+
+
+Asked = tuple[str, str, str, str, str, str]
+"""What is asked for: verb, path, group, namespace, resource, subresource. The path is that of what is no resource, and
+empty for resources. A plain tuple, since one is made for each request."""
+
+
+class Lane(NamedTuple):
+    """hand: the queues that it may use. flow: what answers say of it; None while there are no objects with uids."""
+
+    schema: str
+    distinguisher: str
+    level: Level
+    hand: Sequence[Queue]
+    series: FlowSeries
+    flow: Flow | None
+
+
+class Lanes:
+    """For one state of the configuration."""
+
+    def __init__(self, schemas: Iterable[FlowSchema], levels: Mapping[str, Level], metrics: FlowMetrics) -> None:
+        self._levels = levels
+        self._classifier = Classifier(schemas, levels)
+        self._metrics = metrics
+        self._remembered: dict[tuple[object, ...], Lane] = {}
+
+    def of(self, user: UserInfo, asked: Asked) -> Lane:
+        """The lane of a request."""
+        key = user.name, user.groups, asked
+        try:
+            return self._remembered[key]
+        except KeyError:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            lane = self._remembered[key] = self._find(user, asked)
+            return lane
+        except TypeError:  # groups in a list
+            return self._find(user, asked)
+
+    def _find(self, user: UserInfo, asked: Asked) -> Lane:
+        verb, path, group, namespace, resource, subresource = asked
+        attributes = Attributes(
+            user, verb, group, "", resource, subresource, namespace, path=path, is_resource=not path
+        )
+        schema = self._classifier.schema_of(attributes)
+        level = self._levels[schema.level]
+        distinguisher = {"ByUser": user.name, "ByNamespace": namespace}.get(schema.distinguisher, "")
+        return Lane(
+            schema.name,
+            distinguisher,
+            level,
+            level.hand(schema.name, distinguisher),
+            self._metrics.of(level.config.name, schema.name),
+            Flow(schema.uid, level.config.uid) if schema.uid and level.config.uid else None,
+        )

@@ -1,0 +1,313 @@
+"""QueueSet: the seats of one priority level, and the queues in front of them.
+
+Fair queuing: each queue with something to do is owed the same share of the level's seats. A meter of progress R tells
+how many seat-seconds a queue has been owed so far; each queue knows the reading at which its next request would begin,
+moves it on by the work of each request, and corrects it when it is known how long the request took. The queue whose
+first request would end earliest is next.
+
+    what a level does      queues   with what does not fit
+    exempt                 -        nothing: it is served
+    Reject                 none     it is refused
+    Queue                  many     it waits, until its queue is full
+
+Nothing here waits or knows a clock: who calls says what time it is. Must hold: seats are given back once; a wide
+request that is next is waited for, so that it is not overtaken for ever; queues that are not wanted any more are
+emptied first.
+"""
+
+from asyncio import Future
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
+from aio_apiserver.registry.plugins.flowcontrol.tickets import SERVICE_SECONDS, Queue, Ticket, Work
+
+
+class State(NamedTuple):
+    """Requests that are served, seats that are taken, requests that wait, and the seats that these want."""
+
+    executing: int
+    seats: int
+    waiting: int
+    waiting_seats: int
+
+
+class Refusal(Enum):
+    """Why a request is not served."""
+
+    NO_SEATS = "concurrency-limit"
+    FULL = "queue-full"
+    TOO_LATE = "time-out"
+
+
+class Queuing(Struct, frozen=True):
+    """How requests wait."""
+
+    queues: int
+    hand_size: int
+    length_limit: int
+
+
+class QueueSet:
+    """Of one level. `limit` is how many seats it has for now."""
+
+    def __init__(self, alarms: Alarms, now: float, *, is_exempt: bool = False) -> None:
+        self.is_exempt = is_exempt
+        self.limit = 0
+        self.queuing: Queuing | None = None
+        self._queues: dict[int, Queue] = {}
+        """Those that somebody has entered, or will: there may be millions."""
+        self.draining: list[Queue] = []
+        """Queues that nobody enters any more."""
+        self.outside: set[Ticket] = set()
+        """Those that are served and never had a queue."""
+        self.executing = self.seats = self.waiting = self.waiting_seats = 0
+        self.dispatched = self.rejected = self.timed_out = 0
+        self.progress = 0.0
+        self.last_dispatch: tuple[float, float] = (0.0, 0.0)
+        """The readings of the meter and of the queue when a request last came out of a queue."""
+        self._alarms = alarms
+        self._at = now
+        self._spent: dict[tuple[int, int, int, int], float] = {}
+        """Seconds by state."""
+        self._busy = 0
+        """Queues with something to do."""
+        self._entered = 0
+        self._last = -1
+        """The index of the queue that was served last."""
+
+    @property
+    def every(self) -> Sequence[Queue]:
+        """Its queues that are in use, those that are being emptied last."""
+        return (*(queue for _, queue in sorted(self._queues.items())), *self.draining)
+
+    @property
+    def count(self) -> int:
+        """How many queues there are, in use or not."""
+        return self.queuing.queues if self.queuing is not None else 0
+
+    def queue(self, number: int) -> Queue:
+        """One of its queues, by its number below the count."""
+        queue = self._queues.get(number)
+        if queue is None:
+            queue = self._queues[number] = Queue(number)
+        return queue
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.executing and not self.waiting
+
+    def configure(self, queuing: Queuing | None, limit: int, now: float) -> None:
+        """Take another configuration."""
+        self._advance(now)
+        self.queuing, self.limit = queuing, limit
+        surplus = [self._queues.pop(number) for number in sorted(self._queues) if number >= self.count]
+        self.draining += [queue for queue in surplus if queue.waiting or queue.executing]
+        self._dispatch(now)
+
+    # Requests
+
+    def enter(self, ticket: Ticket, now: float) -> Refusal | None:
+        """Serve a request, have it wait (its decision tells when that is over), or refuse it."""
+        self._advance(now)
+        seats, hand = ticket.seats, ticket.lane.hand
+        if not hand:
+            if not (self.is_exempt or self._has_room(seats)):
+                return self._refuse(ticket, Refusal.NO_SEATS)
+            self._begin(ticket, now)
+            return None
+        queue = self._chosen(hand)
+        if self.seats >= self.limit and len(queue.waiting) >= self._length_limit:
+            return self._refuse(ticket, Refusal.FULL)
+        ticket.arrived_at = self.progress
+        ticket.queue = queue
+        if not queue.waiting and (not queue.executing or queue.next_at < self.progress):
+            queue.next_at = self.progress
+        if not queue.executing and not queue.waiting:
+            self._busy += 1
+        if not self.waiting and self.seats < self.limit and self._has_room(seats):
+            ticket.lane.series.queue_lengths.observe(1)
+            self._last = queue.index
+            self._begin(ticket, now)
+            return None
+        self._wait(ticket, queue)
+        self._dispatch(now)
+        return None
+
+    def leave(self, ticket: Ticket, now: float) -> None:
+        """A request is over, or does not want to wait any longer."""
+        self._advance(now)
+        if ticket.is_begun:
+            self._finish(ticket, ticket.queue, now)
+            if self.waiting:
+                self._dispatch(now)
+        elif ticket.queue is not None and ticket in ticket.queue.waiting:
+            self._drop(ticket, ticket.queue)
+
+    def give_up(self, ticket: Ticket, now: float) -> None:
+        """A request has waited long enough, if it still waits."""
+        decision, queue = ticket.decision, ticket.queue
+        if decision is None or decision.done() or queue is None:
+            return
+        self._advance(now)
+        self._drop(ticket, queue)
+        decision.set_result(False)
+
+    def take_spent(self, now: float) -> Mapping[State, float]:
+        """The seconds that were spent in each state since somebody asked last."""
+        self._advance(now)
+        spent, self._spent = self._spent, {}
+        return {State(*state): seconds for state, seconds in spent.items()}
+
+    # Inside
+
+    @property
+    def _length_limit(self) -> int:
+        return self.queuing.length_limit if self.queuing is not None else 0
+
+    def _advance(self, now: float) -> None:
+        """The state has been as it is until now."""
+        seconds = now - self._at
+        if seconds <= 0:
+            return
+        self._at = now
+        if self._busy:
+            self.progress += min(self.seats + self.waiting_seats, self.limit) / self._busy * seconds
+        state = self.executing, self.seats, self.waiting, self.waiting_seats
+        spent = self._spent
+        spent[state] = spent.get(state, 0.0) + seconds
+
+    def _has_room(self, seats: int) -> bool:
+        """One that wants more seats than there are is served alone."""
+        return self.seats + seats <= self.limit or (seats > self.limit and not self.executing)
+
+    def _refuse(self, ticket: Ticket, why: Refusal) -> Refusal:
+        self.rejected += 1
+        ticket.lane.series.refused(why.value)
+        return why
+
+    def _chosen(self, hand: Sequence[Queue]) -> Queue:
+        """The queue of a hand in which least work waits; among equals they take turns."""
+        first = self._entered % len(hand)
+        self._entered += 1
+        if not self.waiting:
+            return hand[first]
+        return min((hand[index - len(hand)] for index in range(first, first + len(hand))), key=_amount)
+
+    def _begin(self, ticket: Ticket, now: float) -> None:
+        ticket.started = now
+        self.executing += 1
+        self.seats += ticket.seats
+        queue = ticket.queue
+        if queue is None:
+            self.outside.add(ticket)
+        else:
+            queue.executing.add(ticket)
+            queue.seats += ticket.seats
+            queue.next_at += ticket.amount
+        series = ticket.lane.series
+        series.executing.value += 1
+        series.executing_seats.value += ticket.seats
+
+    def _wait(self, ticket: Ticket, queue: Queue) -> None:
+        ticket.decision = Future()
+        queue.waiting[ticket] = None
+        queue.amount += ticket.amount
+        self.waiting += 1
+        self.waiting_seats += ticket.seats
+        series = ticket.lane.series
+        series.waits(1, ticket.seats)
+        series.queue_lengths.observe(len(queue.waiting))
+
+    def _take_out(self, ticket: Ticket, queue: Queue) -> None:
+        del queue.waiting[ticket]
+        queue.amount = queue.amount - ticket.amount if queue.waiting else 0.0
+        self.waiting -= 1
+        self.waiting_seats -= ticket.seats
+        ticket.lane.series.waits(-1, -ticket.seats)
+
+    def _drop(self, ticket: Ticket, queue: Queue) -> None:
+        """Take one out that is not served."""
+        self._take_out(ticket, queue)
+        self.rejected += 1
+        self.timed_out += 1
+        ticket.lane.series.refused(Refusal.TOO_LATE.value)
+        self._look_at(queue)
+
+    def _look_at(self, queue: Queue) -> None:
+        """Less is in a queue than before."""
+        if queue.waiting:
+            self._bound(queue)
+        elif not queue.executing:
+            self._busy -= 1
+            if queue in self.draining:
+                self.draining.remove(queue)
+
+    def _dispatch(self, now: float) -> None:
+        """Serve whom there are seats for."""
+        while self.waiting and self.seats < self.limit:
+            queue = self._next()
+            ticket = queue.first
+            if not self._has_room(ticket.seats):
+                ticket.lane.series.not_accommodated()
+                return
+            self._take_out(ticket, queue)
+            assert ticket.decision is not None
+            if not ticket.decision.done():
+                self._narrow(ticket)
+                self.last_dispatch = self.progress, queue.next_at
+                self._last = queue.index
+                ticket.decision.set_result(True)
+                self._begin(ticket, now)
+            self._look_at(queue)
+
+    def _next(self) -> Queue:
+        """The queue whose first request would end earliest; among equals the one behind the last."""
+        count = self.count + len(self.draining)
+        candidates = [queue for queue in self.every if queue.waiting]
+        return min(candidates, key=lambda one: (one.next_at + one.first.amount, (one.index - self._last - 1) % count))
+
+    def _narrow(self, ticket: Ticket) -> None:
+        """Spread what comes after a request over a longer time, if it wants more seats for it than there are."""
+        work = ticket.work
+        if work.final > self.limit:
+            seconds = work.final * work.seconds / self.limit
+            ticket.work = Work(work.initial, self.limit, seconds)
+            ticket.seats = ticket.work.seats
+
+    def _bound(self, queue: Queue) -> None:
+        """A queue is owed nothing for the time before its first request had arrived."""
+        if queue.waiting and queue.next_at < queue.first.arrived_at:
+            queue.next_at = queue.first.arrived_at
+
+    def _finish(self, ticket: Ticket, queue: Queue | None, now: float) -> None:
+        self.executing -= 1
+        ticket.lane.series.executing.value -= 1
+        if queue is None:
+            self.outside.discard(ticket)
+        else:
+            queue.executing.discard(ticket)
+            queue.next_at += ticket.work.initial * (now - ticket.started - SERVICE_SECONDS)
+            self._look_at(queue)
+        if ticket.work.seconds > 0:
+            self._alarms.at(now + ticket.work.seconds, lambda: self._release_later(ticket, now + ticket.work.seconds))
+        else:
+            self._release(ticket)
+
+    def _release_later(self, ticket: Ticket, now: float) -> None:
+        self._advance(now)
+        self._release(ticket)
+        self._dispatch(now)
+
+    def _release(self, ticket: Ticket) -> None:
+        self.seats -= ticket.seats
+        ticket.lane.series.executing_seats.value -= ticket.seats
+        if ticket.queue is not None:
+            ticket.queue.seats -= ticket.seats
+
+
+def _amount(queue: Queue) -> float:
+    return queue.amount

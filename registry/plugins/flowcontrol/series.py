@@ -1,0 +1,148 @@
+"""What is recorded of flows, by priority level and flow schema.
+
+Must hold: what every request records is at hand; what is rare has no series before it happens.
+"""
+
+from collections.abc import Iterable
+
+from aio_apiserver.storage import measures
+from aio_apiserver.storage.measures import AnyFamily, Counter, Gauge, Histogram, Stability
+
+_BOTH = ("priority_level", "flow_schema")
+_SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
+_LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)
+_SEATS = (1, 2, 4, 8, 16, 32, 64, 100)
+_WATCHES = (0, 1, 10, 100, 1000, 10000)
+_PREFIX = "apiserver_flowcontrol_"
+
+
+class FlowMetrics:
+    """Of one server."""
+
+    def __init__(self) -> None:
+        self.dispatched = measures.counter(
+            f"{_PREFIX}dispatched_requests_total",
+            "Requests that were served.",
+            labels=_BOTH,
+            stability=Stability.BETA,
+        )
+        self.rejected = measures.counter(
+            f"{_PREFIX}rejected_requests_total",
+            "Requests that were refused, by reason.",
+            labels=(*_BOTH, "reason"),
+            stability=Stability.BETA,
+        )
+        self.executing = measures.gauge(
+            f"{_PREFIX}current_executing_requests",
+            "Requests that are being served, watches while they begin.",
+            labels=_BOTH,
+            stability=Stability.BETA,
+        )
+        self.executing_seats = measures.gauge(
+            f"{_PREFIX}current_executing_seats",
+            "Seats that are taken, by watches while they begin.",
+            labels=_BOTH,
+            stability=Stability.BETA,
+        )
+        self.in_queues = measures.gauge(
+            f"{_PREFIX}current_inqueue_requests", "Requests that wait.", labels=_BOTH, stability=Stability.BETA
+        )
+        self.seats_in_queues = measures.gauge(
+            f"{_PREFIX}current_inqueue_seats", "Seats that waiting requests want.", labels=_BOTH
+        )
+        self.queue_lengths = measures.histogram(
+            f"{_PREFIX}request_queue_length_after_enqueue",
+            "How long queues were that requests entered, these included.",
+            labels=_BOTH,
+            bounds=_LENGTHS,
+        )
+        self.waiting = measures.histogram(
+            f"{_PREFIX}request_wait_duration_seconds",
+            "How long requests waited, by whether they were served.",
+            labels=(*_BOTH, "execute"),
+            bounds=_SECONDS,
+            stability=Stability.BETA,
+        )
+        self.execution = measures.histogram(
+            f"{_PREFIX}request_execution_seconds",
+            "How long requests were served, watches until they had begun.",
+            labels=(*_BOTH, "type"),
+            bounds=_SECONDS,
+        )
+        self.seats = measures.histogram(
+            f"{_PREFIX}work_estimated_seats", "Seats that requests were taken to need.", labels=_BOTH, bounds=_SEATS
+        )
+        self.watches = measures.histogram(
+            f"{_PREFIX}watch_count_samples",
+            "How many watches writing requests had to reach.",
+            labels=_BOTH,
+            bounds=_WATCHES,
+        )
+        self.not_accommodated = measures.counter(
+            f"{_PREFIX}request_dispatch_no_accommodation_total",
+            "Times that a request was next and wanted more seats than were free.",
+            labels=_BOTH,
+        )
+        self._series: dict[tuple[str, str], FlowSeries] = {}
+
+    def families(self) -> Iterable[AnyFamily]:
+        """Everything that is recorded here."""
+        yield from (self.dispatched, self.rejected, self.executing, self.executing_seats)
+        yield from (self.in_queues, self.seats_in_queues, self.queue_lengths, self.waiting)
+        yield from (self.execution, self.seats, self.watches, self.not_accommodated)
+
+    def of(self, level: str, schema: str) -> "FlowSeries":
+        """What is recorded of one schema's requests."""
+        labels = level, schema
+        series = self._series.get(labels)
+        if series is None:
+            series = self._series[labels] = FlowSeries(self, labels)
+        return series
+
+
+class FlowSeries:
+    """Of one schema at one level."""
+
+    __slots__ = (
+        "_labels",
+        "_metrics",
+        "dispatched",
+        "executing",
+        "executing_seats",
+        "execution",
+        "queue_lengths",
+        "seats",
+        "waited",
+    )
+
+    def __init__(self, metrics: FlowMetrics, labels: tuple[str, str]) -> None:
+        self._metrics = metrics
+        self._labels = labels
+        self.dispatched: Counter = metrics.dispatched.of(*labels)
+        self.executing: Gauge = metrics.executing.of(*labels)
+        self.executing_seats: Gauge = metrics.executing_seats.of(*labels)
+        self.execution: Histogram = metrics.execution.of(*labels, "regular")
+        self.queue_lengths: Histogram = metrics.queue_lengths.of(*labels)
+        self.seats: Histogram = metrics.seats.of(*labels)
+        self.waited: Histogram = metrics.waiting.of(*labels, "true")
+
+    def watch_began(self, seconds: float) -> None:
+        self._metrics.execution.of(*self._labels, "watch").observe(seconds)
+
+    def waits(self, requests: int, seats: int) -> None:
+        """So many more wait."""
+        self._metrics.in_queues.of(*self._labels).add(requests)
+        self._metrics.seats_in_queues.of(*self._labels).add(seats)
+
+    def waited_in_vain(self, seconds: float) -> None:
+        self._metrics.waiting.of(*self._labels, "false").observe(seconds)
+
+    def refused(self, reason: str) -> None:
+        self._metrics.rejected.of(*self._labels, reason).add()
+
+    def reaches(self, watches: int) -> None:
+        """A write has so many watches to reach."""
+        self._metrics.watches.of(*self._labels).observe(watches)
+
+    def not_accommodated(self) -> None:
+        self._metrics.not_accommodated.of(*self._labels).add()

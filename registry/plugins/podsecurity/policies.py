@@ -1,0 +1,99 @@
+"""Policies: the level and version of the standards that a namespace enforces, and of which it warns.
+
+The labels of a namespace say so (`pod-security.kubernetes.io/enforce: baseline`). Pure. Must hold: labels that cannot
+be read still make a policy: the strictest one to enforce, none to warn of.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.field import FieldError
+
+PREFIX = "pod-security.kubernetes.io/"
+PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
+LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
+"""From the loosest to the strictest."""
+
+_MODES = ("enforce", "audit", "warn")
+_VERSION = re.compile("v1\\.(0|[1-9][0-9]*)")
+_WRONG_LEVEL = f"must be one of {', '.join(LEVELS)}"
+_WRONG_VERSION = 'must be "latest" or "v1.x"'
+
+
+class Standard(NamedTuple):
+    """A level in a version: the minor of v1, None for the latest."""
+
+    level: str = PRIVILEGED
+    minor: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.level}:{'latest' if self.minor is None else f'v1.{self.minor}'}"
+
+    @property
+    def strictness(self) -> int:
+        return LEVELS.index(self.level)
+
+    def is_like(self, other: "Standard") -> bool:
+        """Whether both allow the same pods."""
+        return self == other or self.level == other.level == PRIVILEGED
+
+
+class Policy(Struct, frozen=True):
+    """What is refused (enforce), and what is told (warn; audit, in the audit log)."""
+
+    enforce: Standard = field(default_factory=Standard)
+    audit: Standard = field(default_factory=Standard)
+    warn: Standard = field(default_factory=Standard)
+
+    @property
+    def is_privileged(self) -> bool:
+        """Whether it says nothing against any pod."""
+        return all(one.level == PRIVILEGED for one in (self.enforce, self.audit, self.warn))
+
+    def is_like(self, other: "Policy") -> bool:
+        return all(getattr(self, mode).is_like(getattr(other, mode)) for mode in _MODES)
+
+
+def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, Sequence[FieldError]]:
+    """The policy of a namespace with these labels, and what is wrong with them."""
+    errors: list[FieldError] = []
+    enforce = _standard(labels, "enforce", defaults.enforce, errors, fallback=RESTRICTED)
+    audit = _standard(labels, "audit", defaults.audit, errors, fallback=PRIVILEGED)
+    warn = _standard(labels, "warn", defaults.warn, errors, fallback=PRIVILEGED)
+    is_set = labels.get(f"{PREFIX}enforce") in LEVELS and f"{PREFIX}warn" not in labels
+    if is_set and enforce.strictness > warn.strictness:
+        minor = warn.minor if f"{PREFIX}warn-version" in labels else enforce.minor
+        warn = Standard(enforce.level, minor)
+    return Policy(enforce, audit, warn), errors
+
+
+def _standard(
+    labels: Mapping[str, str], mode: str, default: Standard, errors: list[FieldError], *, fallback: str
+) -> Standard:
+    standard, label = default, f"{PREFIX}{mode}"
+    level, version = labels.get(label), labels.get(f"{label}-version")
+    if level is not None:
+        is_known = level in LEVELS
+        standard = Standard(level if is_known else fallback, standard.minor)
+        if not is_known:
+            errors.append(fields.invalid(f"metadata.labels[{label}]", level, _WRONG_LEVEL))
+    if version is not None:
+        match = _VERSION.fullmatch(version)
+        standard = Standard(standard.level, int(match[1]) if match else None)
+        if match is None and version != "latest":
+            errors.append(fields.invalid(f"metadata.labels[{label}-version]", version, _WRONG_VERSION))
+    return standard
+
+
+def configured(defaults: Mapping[str, str]) -> Policy:
+    """The policy of namespaces without labels, as a configuration file has it. Raises ValueError."""
+    labels = {f"{PREFIX}{mode}": value for mode, value in defaults.items()}
+    errors: list[FieldError] = []
+    standards = [_standard(labels, mode, Standard(), errors, fallback=PRIVILEGED) for mode in _MODES]
+    if errors:
+        raise ValueError(f"defaults of PodSecurity: {errors[0].body}")
+    return Policy(*standards)

@@ -1,0 +1,36 @@
+"""Services: counted, and with them the node ports and load balancers that they want. Pure."""
+
+from collections.abc import Iterable
+
+from aio_apiserver.registry.base import amounts
+from aio_apiserver.registry.base.amounts import Amounts
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.plugins.quota.evaluators import Unscoped
+from aio_apiserver.storage.stored_object import Object
+
+_NODE_PORTS, _LOAD_BALANCERS = "services.nodeports", "services.loadbalancers"
+_NAMES = frozenset({"count/services", "services", _NODE_PORTS, _LOAD_BALANCERS})
+
+
+class Services(Unscoped):
+    """The Evaluator of services. A service may change its type, so updates count too."""
+
+    def handles(self, attributes: Attributes) -> bool:
+        return not attributes.subresource and attributes.operation in {Operation.CREATE, Operation.UPDATE}
+
+    def names(self, limited: Iterable[str]) -> list[str]:
+        return [name for name in limited if name in _NAMES]
+
+    def usage(self, obj: Object, *, now: float) -> Amounts:
+        spec = obj.get("spec") or {}
+        ports, service_type = spec.get("ports") or (), spec.get("type")
+        is_balanced = service_type == "LoadBalancer"
+        node_ports = len(ports) if is_balanced or service_type == "NodePort" else 0
+        if is_balanced and spec.get("allocateLoadBalancerNodePorts") is False:
+            node_ports = sum(bool(port.get("nodePort")) for port in ports)
+        return {
+            "count/services": amounts.ONE,
+            "services": amounts.ONE,
+            _LOAD_BALANCERS: amounts.count(int(is_balanced)),
+            _NODE_PORTS: amounts.count(node_ports),
+        }

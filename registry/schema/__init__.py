@@ -1,6 +1,0 @@
-"""Schemas: what the values of objects may be, in one model for Kubernetes' own types and for custom resources."""
-
-from registry.schema.catalog import Catalog, Decoded, ObjectType, builtin
-from registry.schema.errors import DecodeError, UnknownKind, UnknownMinor
-
-__all__ = ["Catalog", "DecodeError", "Decoded", "ObjectType", "UnknownKind", "UnknownMinor", "builtin"]

@@ -1,0 +1,112 @@
+"""The providers of one EncryptionConfiguration, alive: a Transformer for every resource, and the kms plugins behind.
+
+Knows which file implements which provider and imports only those that are named: gRPC and PyNaCl stay out of servers
+without them.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.encryption.config import EncryptionConfiguration, GroupResource, Kms, Provider, ResourceRule
+from aio_apiserver.storage.transformer import IDENTITY, Chain, Cipher, Counts, Encrypting, Prefixed, Transformer
+
+if TYPE_CHECKING:
+    from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
+
+_ANY = GroupResource("*", "*")
+
+
+class ProviderSet:
+    """Made on the running event loop from a configuration that fulfils the rules. `counts` are kept by the caller."""
+
+    def __init__(
+        self, configuration: EncryptionConfiguration, clock: Clock, counts: Callable[[GroupResource], Counts]
+    ) -> None:
+        self._clock = clock
+        self._kms: list[KmsV2] = []
+        links: dict[GroupResource, list[Prefixed]] = {}
+        for rule in configuration.resources:
+            providers = list(self._links(rule))
+            for text in rule.resources:
+                links.setdefault(GroupResource.parse(text), []).extend(providers)
+        self._chains = {named: Chain(chain, counts(named)) for named, chain in links.items()}
+
+    @property
+    def uses_kms(self) -> bool:
+        return bool(self._kms)
+
+    def transformer(self, wanted: GroupResource) -> Transformer:
+        """By the rule that names the resource, else its group, else everything."""
+        for named in (wanted, GroupResource(wanted.group, "*"), _ANY):
+            chain = self._chains.get(named)
+            if chain is not None:
+                return IDENTITY if chain.is_identity else chain
+        return IDENTITY
+
+    async def start(self) -> None:
+        """Meet the plugins."""
+        await asyncio.gather(*(kms.start() for kms in self._kms))
+
+    async def check(self) -> str:
+        """What is wrong with the plugins, each by its name; empty when all are well."""
+        answers = await asyncio.gather(*(kms.check() for kms in self._kms))
+        return "; ".join(
+            f"kms-provider-{position} {kms.name}: {problem}"
+            for position, (kms, problem) in enumerate(zip(self._kms, answers, strict=True))
+            if problem
+        )
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {kms.name: kms.statistics() for kms in self._kms}
+
+    async def close(self) -> None:
+        """Let go of the plugins when reads that wait for them have ended. Safe to call twice."""
+        await asyncio.gather(*(kms.close() for kms in self._kms))
+
+    def _links(self, rule: ResourceRule) -> Iterator[Prefixed]:
+        for provider in rule.providers:
+            if provider.identity is not None:
+                yield Prefixed(b"", IDENTITY)
+            elif provider.kms is not None:
+                yield Prefixed(f"k8s:enc:kms:v2:{provider.kms.name}:".encode(), self._plugged(provider.kms))
+            else:
+                yield from _keyed(provider)
+
+    def _plugged(self, kms: Kms) -> Transformer:
+        from aio_apiserver.storage.transformers.kms_v2.plugin import Plugin
+        from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
+
+        provider = KmsV2(kms.name, Plugin(kms.endpoint, timeout=kms.timeout), self._clock)
+        self._kms.append(provider)
+        return provider
+
+
+def _keyed(provider: Provider) -> Iterator[Prefixed]:
+    """A link for each key: which one wrote a value stands in the value's prefix."""
+    for kind, cipher in _CIPHERS.items():
+        keys = getattr(provider, kind)
+        for key in keys.keys if keys is not None else ():
+            yield Prefixed(f"k8s:enc:{kind}:v1:{key.name}:".encode(), Encrypting(cipher(key.material())))
+
+
+def _aescbc(key: bytes) -> Cipher:
+    from aio_apiserver.storage.transformers.aescbc import AESCBC
+
+    return AESCBC(key)
+
+
+def _aesgcm(key: bytes) -> Cipher:
+    from aio_apiserver.storage.transformers.aesgcm import AESGCM
+
+    return AESGCM(key)
+
+
+def _secretbox(key: bytes) -> Cipher:
+    from aio_apiserver.storage.transformers.secretbox import Secretbox
+
+    return Secretbox(key)
+
+
+_CIPHERS: Mapping[str, Callable[[bytes], Cipher]] = {"aescbc": _aescbc, "aesgcm": _aesgcm, "secretbox": _secretbox}

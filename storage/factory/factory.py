@@ -1,0 +1,314 @@
+"""StorageFactory: the storages of all resources, and everything that they stand on, from one configuration.
+
+Opens the kv engines (one for each list of servers), keeps them compacted, reads the encryption configuration, and
+makes a Store for each resource, with a Cacher on it. The only place that knows all of these by name. What not every
+server needs is imported when it is used: gRPC and cryptography take longer to import than the rest of storage.
+
+Must hold: whatever was opened is closed, in the reverse order, even when opening fails halfway. Two resources with
+the same servers share one engine.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.storage import codec
+from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.errors import InvalidOptions, StorageError
+from aio_apiserver.storage.factory import servers_overrides
+from aio_apiserver.storage.factory.key_prefixes import key_prefix
+from aio_apiserver.storage.factory.measured_origin import Latencies, MeasuredOrigin
+from aio_apiserver.storage.factory.servers_overrides import ServersOverride
+from aio_apiserver.storage.interface import Resource, Storage
+from aio_apiserver.storage.kv.interface import KV, Health
+from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.store import compactor, lease_manager
+from aio_apiserver.storage.store.compactor import Compactor
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.store import Store
+from aio_apiserver.storage.transformer import TransformerFor, identity_for
+
+if TYPE_CHECKING:
+    from aio_apiserver.storage.encryption.service import Encryption
+    from aio_apiserver.storage.kv.etcd import EtcdConfig
+    from aio_apiserver.storage.kv.memory import MemoryKV
+
+logger = logging.getLogger(__name__)
+
+EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
+"""What kube-apiserver does not cache: written all the time, read by people."""
+
+
+class StorageConfig(Struct, frozen=True, kw_only=True):
+    """What the factory is told.
+
+    etcd: where everything is kept; without it, in the embedded store under data_dir, or in memory without that either.
+    overrides: resources that are kept on other etcd servers, reached with the credentials in `etcd`.
+    compaction_interval: seconds; 0 leaves compaction to others.
+    uncached: (group, resource) pairs that are read straight from the store; all are when watch_cache is off.
+    """
+
+    etcd: "EtcdConfig | None" = None
+    data_dir: Path | None = None
+    prefix: str = "/registry"
+    overrides: Sequence[ServersOverride] = ()
+    media_type: str = codec.MSGPACK.media_type
+    encryption_config: Path | None = None
+    reloads_encryption_config: bool = False
+    watch_cache: bool = True
+    uncached: frozenset[tuple[str, str]] = EVENTS
+    compaction_interval: float = compactor.INTERVAL
+    lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
+
+
+class _Backend(Struct, frozen=True):
+    """One kv engine and what all stores on it share. `name` is that of its health check."""
+
+    name: str
+    kv: KV
+    leases: LeaseManager
+    compactor: Compactor
+
+
+class StorageFactory:
+    """Makes storages. An asynchronous context: entering opens everything, leaving closes it.
+
+    beginning: what a store in memory holds from the start.
+    """
+
+    def __init__(
+        self,
+        config: StorageConfig,
+        *,
+        clock: Clock | None = None,
+        latencies: Latencies | None = None,
+        beginning: Snapshot | None = None,
+    ) -> None:
+        if config.media_type not in codec.BY_MEDIA_TYPE:
+            allowed = ", ".join(codec.BY_MEDIA_TYPE)
+            raise InvalidOptions(f"--storage-media-type {config.media_type!r} invalid, allowed values: {allowed}")
+        self._config = config
+        self._codec = codec.BY_MEDIA_TYPE[config.media_type]
+        self._clock = clock or SystemClock()
+        self._patience = self._clock.patience
+        self._latencies = latencies or Latencies()
+        self._beginning = beginning
+        self._encryption: Encryption | None = None
+        self._backends: dict[frozenset[str], _Backend] = {}
+        self._storages: dict[tuple[str, str, str], Storage] = {}
+        self._opened = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as opening:
+            await self._open_encryption(opening)
+            await self._open_backends(opening)
+            opening.push_async_callback(self._close_storages)
+            self._opened = opening.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._opened.aclose()
+
+    def storage_for(self, resource: Resource) -> Storage:
+        """The storage of a resource: always the same one, until it is released."""
+        named = (resource.group, resource.resource, resource.view)
+        storage = self._storages.get(named)
+        if storage is None:
+            storage = self._storages[named] = self._make(resource)
+        return storage
+
+    async def warm(self) -> None:
+        """Fill the caches of all storages that were made so far, one after the other.
+
+        A cache fills itself at its first use anyway; but a watch from before that finds its beginning gone, which
+        clients of a server that has just started would meet.
+        """
+        for storage in list(self._storages.values()):
+            try:
+                await storage.wait_until_ready()
+            except StorageError as exc:
+                logger.warning("a cache is not filled yet: %s", exc)
+
+    def retire(self, resource: Resource) -> Storage | None:
+        """Let go of the storage of a resource that is gone or changes: the next use makes another.
+
+        The caller closes it, when nobody uses it any more.
+        """
+        return self._storages.pop((resource.group, resource.resource, resource.view), None)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether everything is in the one store in memory, which can take snapshots."""
+        return self._config.etcd is None and self._config.data_dir is None and not self._config.overrides
+
+    async def current_revision(self) -> int:
+        """The revision of the main store."""
+        return await self._backend(()).kv.current_revision()
+
+    def snapshot(self) -> Snapshot:
+        """All that is stored now, of a store in memory. Raises InvalidOptions."""
+        return self._memory.snapshot()
+
+    async def restore(self, wanted: Snapshot) -> int:
+        """Hold what the snapshot does; when this returns, nobody is shown anything else. Raises InvalidOptions."""
+        revision = self._memory.restore(wanted)
+        await self.catch_up(revision)
+        return revision
+
+    async def catch_up(self, revision: int) -> None:
+        """Return when no cache shows anybody anything older than a revision of the main store."""
+        cachers = (storage for storage in self._storages.values() if isinstance(storage, Cacher))
+        await asyncio.gather(*(cacher.catch_up(revision) for cacher in cachers))
+
+    @property
+    def health_names(self) -> Sequence[str]:
+        """What `health` answers for."""
+        names = [backend.name for backend in self._backends.values()]
+        return [*names, "kms-providers"] if self._has_plugins else names
+
+    async def health(self) -> Mapping[str, Health]:
+        """What kube-apiserver calls etcd, etcd-override-0 ... and kms-providers. Never raises."""
+        backends = self._backends.values()
+        answers = await asyncio.gather(*(backend.kv.health() for backend in backends))
+        found = dict(zip((backend.name for backend in backends), answers, strict=True))
+        if self._encryption is not None and self._has_plugins:
+            found["kms-providers"] = await self._encryption.health()
+        return found
+
+    def statistics_of(self, group: str, resource: str) -> Mapping[str, Any]:
+        """What one storage tells; nothing of one that was not made."""
+        for (its_group, its_resource, _), storage in self._storages.items():
+            if (its_group, its_resource) == (group, resource):
+                return storage.statistics()
+        return {}
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {
+            "storages": self._statistics_of_storages(),
+            "backends": {
+                backend.name: {
+                    "kv": backend.kv.statistics(),
+                    "leases": backend.leases.statistics(),
+                    "compactor": backend.compactor.statistics(),
+                }
+                for backend in self._backends.values()
+            },
+            "encryption": self._encryption.statistics() if self._encryption is not None else {},
+        }
+
+    @property
+    def _memory(self) -> "MemoryKV":
+        from aio_apiserver.storage.kv.memory import MemoryKV
+
+        kv = self._backend(()).kv
+        if not (self.is_in_memory and isinstance(kv, MemoryKV)):
+            raise InvalidOptions("only a store in memory can be put back to an earlier state")
+        return kv
+
+    def _statistics_of_storages(self) -> Mapping[str, Any]:
+        """By resource; of several views of one, the first goes by its name alone."""
+        found: dict[str, Any] = {}
+        for (group, resource, view), storage in self._storages.items():
+            name = f"{resource}.{group}".rstrip(".")
+            found[name if name not in found else f"{name}/{view}"] = storage.statistics()
+        return found
+
+    @property
+    def _has_plugins(self) -> bool:
+        return self._encryption is not None and self._encryption.has_health_check
+
+    def _make(self, resource: Resource) -> Storage:
+        named = (resource.group, resource.resource)
+        backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
+        store = Store(
+            backend.kv,
+            resource,
+            prefix=key_prefix(self._config.prefix, *named, is_custom=bool(resource.view)),
+            codec=self._codec,
+            transformer=self._transformer_for(*named),
+            leases=backend.leases,
+            clock=self._patience,
+        )
+        origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
+        if not self._config.watch_cache or named in self._config.uncached:
+            return origin
+        return Cacher(origin, resource, clock=self._patience)
+
+    @property
+    def _transformer_for(self) -> TransformerFor:
+        return self._encryption.transformer if self._encryption is not None else identity_for
+
+    async def _open_encryption(self, opening: AsyncExitStack) -> None:
+        config = self._config
+        if config.encryption_config is None:
+            return
+        from aio_apiserver.storage.encryption.service import Encryption
+
+        self._encryption = await Encryption.start(
+            config.encryption_config, clock=self._patience, reloads=config.reloads_encryption_config
+        )
+        opening.push_async_callback(self._encryption.close)
+
+    def _backend(self, servers: Sequence[str]) -> _Backend:
+        return self._backends[frozenset(servers or self._main_servers)]
+
+    @property
+    def _main_servers(self) -> Sequence[str]:
+        """Where everything without an override is kept; nowhere else than here when there are none."""
+        return self._config.etcd.endpoints if self._config.etcd is not None else ()
+
+    async def _open_backends(self, opening: AsyncExitStack) -> None:
+        await self._open_backend("etcd", self._main_servers, opening)
+        for number, servers in enumerate(servers_overrides.distinct(self._config.overrides)):
+            if frozenset(servers) not in self._backends:
+                await self._open_backend(f"etcd-override-{number}", servers, opening)
+
+    async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
+        config, clock = self._config, self._clock
+        kv = await _open_kv(config, servers, clock, self._beginning)
+        opening.push_async_callback(kv.close)
+        of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
+        leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
+        backend = _Backend(name, kv, leases, Compactor(kv, clock=clock, interval=config.compaction_interval))
+        opening.push_async_callback(backend.compactor.close)
+        backend.compactor.start()
+        self._backends[frozenset(servers)] = backend
+
+    async def _close_storages(self) -> None:
+        storages = list(self._storages.values())
+        self._storages.clear()
+        failures = await asyncio.gather(*(storage.close() for storage in storages), return_exceptions=True)
+        raised = [failure for failure in failures if failure is not None]
+        if raised:
+            raise BaseExceptionGroup("storages failed to close", raised)
+
+
+async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
+    """The engine of these etcd servers; without any, the embedded one."""
+    if servers:
+        return _open_etcd(config, servers, clock.patience)
+    if config.data_dir is not None:
+        from aio_apiserver.storage.kv.sqlite import SqliteKV
+
+        return await SqliteKV.open(config.data_dir, clock=clock)
+    from aio_apiserver.storage.kv.memory import MemoryKV
+
+    return MemoryKV(clock=clock, beginning=beginning)
+
+
+def _open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
+    from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+
+    credentials = config.etcd or EtcdConfig(endpoints=servers)
+    probe_key = f"{config.prefix.rstrip('/')}/health".encode()
+    return EtcdKV(replace(credentials, endpoints=servers, probe_key=probe_key), clock=clock)

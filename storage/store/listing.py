@@ -1,0 +1,184 @@
+"""Listing: lists straight from the kv engine, page by page, all of one list at one revision.
+
+Decides which revision a list means, where it starts and how it goes on; matches predicates. Knows no write and no
+watch. The items are decoded when somebody looks at them: Corrupt comes up then.
+
+What a resourceVersion means (N > 0; a continue token brings its own revision and allows none but 0):
+
+    match          unset               0          N, limit      N, no limit
+    unset          newest              newest     exactly N     newest, not older than N
+    NotOlderThan   -                   newest     newest, not older than N
+    Exact          -                   -          exactly N
+
+Must hold: every page of a list, and what its token leads to, shows the same revision, until that is compacted; then
+the error carries a token that goes on with the present state.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+
+from msgspec import Struct
+
+from aio_apiserver.storage import continue_token
+from aio_apiserver.storage.continue_token import ContinueToken
+from aio_apiserver.storage.errors import Compacted, Expired, FutureRevision, InvalidOptions
+from aio_apiserver.storage.interface import ListOptions, ListResult, Match
+from aio_apiserver.storage.kv.interface import KV, RangeResult, Record
+from aio_apiserver.storage.store.records import Records
+from aio_apiserver.storage.stored_object import StoredObject
+
+MAX_PAGE = 10_000
+"""The most records that one request to the kv engine asks for, unless the client's limit is higher (kube's maximum)."""
+
+ITEMS_PER_TURN = 256
+"""How many records are read or matched before others get the event loop: some 10 ms when all must be decoded."""
+
+EXPIRED = "The resourceVersion for the provided list is too old."
+_CONTINUE_EXPIRED = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+    "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
+    "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
+    "modified, or deleted between the time the first chunk was returned and now may show up in the list."
+)
+
+
+class _Position(Struct):
+    """Where a list stands: what comes next, how much of it, and at which revision (0: the first page will tell)."""
+
+    start: bytes
+    end: bytes
+    page: int
+    revision: int = 0
+
+
+class Listing:
+    """Lists the objects of one resource."""
+
+    def __init__(self, kv: KV, records: Records) -> None:
+        self._kv = kv
+        self._records = records
+
+    async def get_list(self, key: str, options: ListOptions) -> ListResult:
+        """One list, or one page of it."""
+        check(options)
+        return await (self._paged(key, options) if options.recursive else self._single(key, options))
+
+    async def pages(self, key: str, revision: int, *, recursive: bool) -> AsyncGenerator[list[StoredObject], None]:
+        """Everything under the key at one revision, some objects at a time. Raises Compacted."""
+        start, end = self._records.range_of(key, recursive=recursive)
+        position = _Position(start, end, MAX_PAGE, revision)
+        more = True
+        while more:
+            page = await self._next_page(position)
+            more = page.more
+            for first in range(0, len(page.records), ITEMS_PER_TURN):
+                yield [await self._records.read(record) for record in page.records[first : first + ITEMS_PER_TURN]]
+                await asyncio.sleep(0)
+
+    async def _single(self, key: str, options: ListOptions) -> ListResult:
+        revision = _exact_revision(options)
+        try:
+            found = await self._kv.get(self._records.key_of(key), revision=revision)
+        except Compacted as exc:
+            raise Expired(EXPIRED) from exc
+        _check_not_older(options, found.revision)
+        items: list[StoredObject] = []
+        if found.record is not None:
+            await self._select([found.record], options, items)
+        found_any = int(found.record is not None)
+        return ListResult(items, revision or found.revision, fetched=found_any, examined=found_any)
+
+    async def _paged(self, key: str, options: ListOptions) -> ListResult:
+        base, end = self._records.range_of(key, recursive=True)
+        token = continue_token.decode(options.continue_token) if options.continue_token else None
+        position = _begin(base, end, options, token)
+        try:
+            return await self._fill(position, base, options)
+        except Compacted as exc:
+            if token is None:
+                raise Expired(EXPIRED) from exc
+            resume = continue_token.encode(ContinueToken(_below(base, position.start), continue_token.PRESENT))
+            raise Expired(_CONTINUE_EXPIRED, resume) from exc
+
+    async def _fill(self, position: _Position, base: bytes, options: ListOptions) -> ListResult:
+        """Fetch pages until the limit is reached or nothing is left."""
+        items: list[StoredObject] = []
+        fetched = examined = 0
+        while True:
+            page = await self._next_page(position)
+            _check_not_older(options, position.revision)
+            seen = await self._select(page.records, options, items)
+            fetched, examined = fetched + len(page.records), examined + seen
+            remaining = page.count - seen
+            if not remaining:
+                return ListResult(items, position.revision, fetched=fetched, examined=examined)
+            if _is_full(items, options):
+                last = _below(base, page.records[seen - 1].key)
+                token = continue_token.after(last, position.revision)
+                known = remaining if options.predicate.is_everything else None
+                return ListResult(items, position.revision, token, known, fetched=fetched, examined=examined)
+            position.page = max(position.page, min(2 * position.page, MAX_PAGE))
+
+    async def _next_page(self, position: _Position) -> RangeResult:
+        page = await self._kv.range(position.start, position.end, limit=position.page, revision=position.revision)
+        position.revision = position.revision or page.revision
+        if page.records:
+            position.start = page.records[-1].key + b"\0"
+        return page
+
+    async def _select(self, records: Sequence[Record], options: ListOptions, items: list[StoredObject]) -> int:
+        """Add what is selected, up to the limit; how many records were looked at."""
+        predicate = options.predicate
+        for seen, record in enumerate(records, start=1):
+            item = await self._records.read(record)
+            if predicate.is_everything or predicate.matches(item):
+                items.append(item)
+                if _is_full(items, options):
+                    return seen
+            if seen % ITEMS_PER_TURN == 0:
+                await asyncio.sleep(0)
+        return len(records)
+
+
+def check(options: ListOptions) -> None:
+    """Raise InvalidOptions for what has no meaning, in kube-apiserver's words."""
+    version, match = options.resource_version, options.match
+    if match is not Match.UNSET:
+        if version is None:
+            raise InvalidOptions("resourceVersionMatch is forbidden unless resourceVersion is provided")
+        if options.continue_token:
+            raise InvalidOptions("resourceVersionMatch is forbidden when continue is provided")
+        if match is Match.EXACT and version == 0:
+            raise InvalidOptions('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+    if options.continue_token and version:
+        continue_token.decode(options.continue_token)  # a token that is none is told first
+        raise InvalidOptions("specifying resource version is not allowed when using continue")
+
+
+def _begin(base: bytes, end: bytes, options: ListOptions, token: ContinueToken | None) -> _Position:
+    page = options.limit if options.limit > 0 else MAX_PAGE
+    if token is None:
+        return _Position(base, end, page, _exact_revision(options))
+    return _Position(base + token.start.encode(), end, page, 0 if token.is_present else token.revision)
+
+
+def _exact_revision(options: ListOptions) -> int:
+    """The revision at which the list must be read; 0 when the newest will do."""
+    version = options.resource_version or 0
+    if options.match is Match.EXACT or (options.match is Match.UNSET and options.recursive and options.limit > 0):
+        return version
+    return 0
+
+
+def _check_not_older(options: ListOptions, revision: int) -> None:
+    wanted = options.resource_version or 0
+    if wanted > revision:
+        raise FutureRevision(wanted, revision)
+
+
+def _is_full(items: Sequence[StoredObject], options: ListOptions) -> bool:
+    return 0 < options.limit <= len(items)
+
+
+def _below(base: bytes, key: bytes) -> str:
+    return key[len(base) :].decode("utf-8", "replace")

@@ -1,0 +1,153 @@
+"""Store: the objects of one resource on a kv engine. The Origin that a Cacher stands on, and a Storage by itself.
+
+Puts together what the neighbouring modules do: records (both forms of an object), writes and changes (what a write
+does, and its races), listing, store_watch. Knows no kind, no cache and no engine by name.
+
+Must hold: what the Storage contract says, for every engine. The store owns its watches; the kv engine and the lease
+manager are shared with other stores and belong to whoever made them.
+"""
+
+from collections import Counter
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.codec import Codec
+from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
+from aio_apiserver.storage.interface import (
+    ListOptions,
+    ListResult,
+    Preconditions,
+    Resource,
+    TryUpdate,
+    Validate,
+    Watch,
+    WatchOptions,
+    WatchSink,
+    accept,
+)
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.store.changes import Change, Changes
+from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.listing import Listing
+from aio_apiserver.storage.store.records import Records
+from aio_apiserver.storage.store.translated_writes import TranslatedDeleting, TranslatedUpdating
+from aio_apiserver.storage.store.watches import SLOW_BUDGET, Watches, WatchSource
+from aio_apiserver.storage.store.writes import Deleting, Updating, Writer
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.transformer import Transformer
+
+
+class Store:
+    """An Origin below `prefix` (which ends with a slash) of the kv engine's keys."""
+
+    def __init__(
+        self,
+        kv: KV,
+        resource: Resource,
+        *,
+        prefix: str,
+        codec: Codec,
+        transformer: Transformer,
+        leases: LeaseManager,
+        clock: Clock | None = None,
+        slow_budget: float = SLOW_BUDGET,
+    ) -> None:
+        clock = clock or SystemClock()
+        self._kv = kv
+        self._records = Records(resource, prefix, codec=codec, transformer=transformer)
+        self._listing = Listing(kv, self._records)
+        self._writer = Writer(kv, self._records, leases)
+        self._changes = Changes(clock=clock)
+        self._watches = Watches(
+            WatchSource(kv=kv, records=self._records, listing=self._listing, clock=clock, slow_budget=slow_budget)
+        )
+        self._requests: Counter[str] = Counter()
+
+    @property
+    def has_reliable_progress(self) -> bool:
+        return self._kv.has_reliable_progress
+
+    async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
+        self._requests["create"] += 1
+        return await self._writer.create(key, obj, ttl)
+
+    async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
+        """As the contract says; decoded, so that Corrupt comes up here."""
+        self._requests["get"] += 1
+        found = await self._kv.get(self._records.key_of(key))
+        if (resource_version or 0) > found.revision:
+            raise FutureRevision(resource_version or 0, found.revision)
+        if found.record is None:
+            raise KeyNotFound(key, found.revision)
+        stored = await self._records.read(found.record)
+        stored.hydrate()
+        return stored
+
+    async def get_list(self, key: str, options: ListOptions) -> ListResult:
+        """As the contract says; items are decoded when they are looked at, and Corrupt comes up then."""
+        self._requests["list"] += 1
+        return await self._listing.get_list(key, options)
+
+    async def guaranteed_update(
+        self,
+        key: str,
+        try_update: TryUpdate,
+        *,
+        ignore_not_found: bool = False,
+        preconditions: Preconditions | None = None,
+        suggestion: StoredObject | None = None,
+    ) -> StoredObject:
+        self._requests["update"] += 1
+        updating = TranslatedUpdating if self._records.is_translated else Updating
+        change: Change[Any] = updating(
+            writer=self._writer,
+            key=key,
+            try_update=try_update,
+            preconditions=preconditions,
+            ignore_not_found=ignore_not_found,
+        )
+        return await self._changes.apply(change, suggestion)
+
+    async def delete(
+        self,
+        key: str,
+        *,
+        preconditions: Preconditions | None = None,
+        validate: Validate = accept,
+        suggestion: StoredObject | None = None,
+    ) -> StoredObject:
+        self._requests["delete"] += 1
+        deleting = TranslatedDeleting if self._records.is_translated else Deleting
+        change = deleting(writer=self._writer, key=key, preconditions=preconditions, validate=validate)
+        return await self._changes.apply(change, suggestion)
+
+    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
+        self._requests["watch"] += 1
+        return await self._watches.start(key, options, sink)
+
+    async def preview(self, key: str, obj: Object) -> StoredObject:
+        return await self._records.preview(key, self._records.reduced(obj))
+
+    async def count(self) -> int:
+        start, end = self._records.range_of("", recursive=True)
+        return (await self._kv.range(start, end, count_only=True)).count
+
+    def current_revision(self) -> Coroutine[Any, Any, int]:
+        return self._kv.current_revision()
+
+    async def request_progress(self) -> None:
+        await self._kv.request_progress()
+
+    async def wait_until_ready(self) -> None:
+        """A store is ready as soon as it exists; requests find out whether the kv engine is."""
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {
+            "requests": dict(self._requests),
+            "changes": self._changes.statistics(),
+            "watches": self._watches.statistics(),
+        }
+
+    async def close(self) -> None:
+        await self._watches.close()

@@ -1,0 +1,67 @@
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from aio_apiserver.apiserver.config import logs
+
+logger = logging.getLogger("tests.logs")
+
+
+@pytest.fixture
+def stream() -> Iterator[io.StringIO]:
+    """Where logs go; the process' own logging is put back behind the test."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers = []
+    yield io.StringIO()
+    root.handlers, root.level = handlers, level
+    logging.captureWarnings(capture=False)
+
+
+def test_text_is_klogs(stream: io.StringIO) -> None:
+    logs.configure("text", 0, stream=stream)
+
+    logger.info("served %d", 3)
+    logger.warning("hm")
+
+    first, second = stream.getvalue().splitlines()
+    assert re.fullmatch(r"I\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ test_logs\.py:\d+\] served 3", first)
+    assert second.startswith("W")
+    assert second.endswith("] hm")
+
+
+def test_json_has_kubernetes_fields(stream: io.StringIO) -> None:
+    logs.configure("json", 0, stream=stream)
+
+    logger.info("served %d", 3)
+
+    entry = json.loads(stream.getvalue())
+    assert (entry["msg"], entry["v"]) == ("served 3", 0)
+    assert re.fullmatch(r"test_logs\.py:\d+", entry["caller"])
+    assert entry["ts"] > 1_700_000_000_000
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_failures_bring_their_traceback(stream: io.StringIO, log_format: str) -> None:
+    logs.configure(log_format, 0, stream=stream)
+
+    try:
+        raise LookupError("gone")
+    except LookupError:
+        logger.exception("broken")
+
+    assert "broken" in stream.getvalue()
+    assert "LookupError: gone" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("verbosity", "is_written"), [(0, False), (3, False), (4, True)])
+def test_details_are_written_from_v_4_on(stream: io.StringIO, verbosity: int, *, is_written: bool) -> None:
+    logs.configure("text", verbosity, stream=stream)
+
+    logger.debug("detail")
+
+    assert ("detail" in stream.getvalue()) == is_written

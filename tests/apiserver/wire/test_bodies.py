@@ -1,0 +1,87 @@
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from aio_apiserver.apiserver.filters.errors import with_errors
+from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, read_answer
+
+
+async def count(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    """Answers with the size of the body."""
+    return responses.text(context, str(len(await bodies.read(request))))
+
+
+@pytest.mark.parametrize("size", [0, 1, 100_000, bodies.LIMIT])
+async def test_reads_bodies_up_to_the_limit(size: int) -> None:
+    async with listening(count, with_errors) as listener:
+        answer = await ask(listener.port, "/", method="POST", body=b"x" * size)
+
+    assert answer.text == str(size)
+
+
+async def test_one_byte_more_is_too_large() -> None:
+    async with listening(count, with_errors) as listener:
+        answer = await ask(listener.port, "/", method="POST", body=b"x" * (bodies.LIMIT + 1))
+
+    assert answer.status == 413
+    assert answer.json == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "Request entity too large: limit is 3145728",
+        "reason": "RequestEntityTooLarge",
+        "code": 413,
+    }
+
+
+async def test_a_length_that_is_too_large_is_refused_before_the_body() -> None:
+    head = f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {bodies.LIMIT + 1}\r\n\r\n"
+
+    async with listening(count, with_errors) as listener:
+        (answer,) = await exchange(listener.port, head.encode())
+
+    assert answer.status == 413
+
+
+async def test_chunks_count_as_well() -> None:
+    chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+
+    async with listening(count, with_errors) as listener:
+        head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        (small,) = await exchange(listener.port, head + chunk * 3 + b"0\r\n\r\n")
+        (large,) = await exchange(listener.port, head + chunk * 3 + b"1\r\nx\r\n0\r\n\r\n")
+
+    assert (small.text, large.status) == (str(bodies.LIMIT), 413)
+
+
+async def test_a_broken_transfer_encoding_is_a_bad_request() -> None:
+    async with listening(count, with_errors) as listener:
+        head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        (answer,) = await exchange(listener.port, head + b"nonsense\r\n")
+
+    assert answer.status == 400
+
+
+async def test_a_compressed_body_is_not_unpacked() -> None:
+    async with listening(count, with_errors) as listener:
+        answer = await ask(listener.port, "/", method="POST", body=b"not gzip", headers={"Content-Encoding": "gzip"})
+
+    assert answer.text == "8"
+
+
+async def test_a_client_that_waits_is_told_to_go_on() -> None:
+    async with listening(count, with_errors) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+        interim = await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"abc")
+        answer = await read_answer(reader)
+        writer.close()
+        await writer.wait_closed()
+
+    assert interim == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert answer.text == "3"

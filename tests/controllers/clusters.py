@@ -1,0 +1,49 @@
+"""A server with controllers in this process, and a client that waits for what they do."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.controllers.client import Client, Place
+from aio_apiserver.controllers.informers import Informers
+from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.storage.stored_object import Object
+from tests.apiserver import serving
+
+ADMIN = authenticated(UserInfo(name="admin", groups=(MASTERS,)))
+
+
+@dataclass(frozen=True)
+class Cluster:
+    server: Server
+    client: Client
+    informers: Informers
+
+    async def until(self, place: Place, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
+        """Wait until something is true of the objects of a place, which are given by key."""
+        informer = self.informers.of(place)
+        changed = asyncio.Event()
+        informer.listen(lambda _key, _before, _after: changed.set())
+        await informer.wait_until_current()
+        while not is_so(dict(informer.items)):
+            changed.clear()
+            await changed.wait()
+        return dict(informer.items)
+
+    async def gone(self, place: Place, key: str) -> None:
+        await self.until(place, lambda items: key not in items)
+
+
+@asynccontextmanager
+async def running(directory: Path, *controllers: str, **values: Any) -> AsyncIterator[Cluster]:
+    async with serving.running(directory, controllers=controllers, **values) as server:
+        informers = Informers(server.parts.served, server.parts.clock)
+        client = Client(server.parts.served, informers.expect, ADMIN, "test")
+        try:
+            yield Cluster(server, client, informers)
+        finally:
+            await informers.close()

@@ -1,0 +1,23 @@
+from aio_apiserver.controllers.decisions import nodes
+
+
+def test_pods_get_addresses_that_nobody_has() -> None:
+    node = nodes.make(1)
+
+    assert nodes.free_address(node, {"10.128.4.2"}, 0) == "10.128.4.3"
+    assert nodes.free_address(node, set(), 1021) == "10.128.4.2"
+
+
+def test_each_node_has_a_network_of_its_own() -> None:
+    assert len({nodes.make(number)["spec"]["podCIDR"] for number in range(300)}) == 300
+
+
+def test_a_node_that_works_loses_the_taint_of_new_ones() -> None:
+    node = nodes.make(0)
+    node["spec"]["taints"] = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
+    node["status"] = nodes.status(0, "v1", now="2026-01-01T00:00:00Z")
+
+    assert nodes.is_ready(node)
+    assert nodes.welcome(node)
+    assert "taints" not in node["spec"]
+    assert not nodes.welcome(node)

@@ -1,0 +1,68 @@
+import pytest
+
+from aio_apiserver.controllers.decisions import scheduling
+from aio_apiserver.storage.stored_object import Object
+from tests.controllers.decisions.making import obj, pod
+
+
+def _node(name: str, **spec: object) -> Object:
+    node = obj(name, namespace="", labels={"disk": "ssd", "kubernetes.io/hostname": name, "cores": "8"})
+    return {**node, "spec": spec, "status": {"allocatable": {"cpu": "2", "pods": "3"}}}
+
+
+def _wanting(**spec: object) -> Object:
+    made = pod("p")
+    made["spec"].update(spec)
+    return made
+
+
+def test_the_emptiest_node_is_taken() -> None:
+    nodes = [_node("a"), _node("b")]
+
+    assert scheduling.choose(pod("p"), nodes, {"a": [pod("x")]}) == ("b", "")
+
+
+def test_taints_keep_pods_away_that_do_not_tolerate_them() -> None:
+    node = _node("a", taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])
+    tolerating = _wanting(tolerations=[{"key": "k", "operator": "Exists"}])
+
+    assert scheduling.choose(pod("p"), [node], {})[1] == (
+        "0/1 nodes are available: 1 node(s) had untolerated taint(s) {k: v}."
+    )
+    assert scheduling.choose(tolerating, [node], {}) == ("a", "")
+
+
+def test_a_node_that_is_cordoned_takes_nothing() -> None:
+    assert "unschedulable" in scheduling.choose(pod("p"), [_node("a", unschedulable=True)], {})[1]
+
+
+def test_a_pod_goes_where_its_selector_says() -> None:
+    assert scheduling.choose(_wanting(nodeSelector={"disk": "ssd"}), [_node("a")], {})[0] == "a"
+    assert scheduling.choose(_wanting(nodeSelector={"disk": "hdd"}), [_node("a")], {})[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "fits"),
+    [
+        ("In", ["8"], True),
+        ("NotIn", ["8"], False),
+        ("Exists", None, True),
+        ("DoesNotExist", None, False),
+        ("Gt", ["4"], True),
+        ("Lt", ["x"], False),
+    ],
+)
+def test_node_affinity_compares(operator: str, values: list[str] | None, fits: bool) -> None:
+    expression = {"key": "cores", "operator": operator, "values": values}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    wanting = _wanting(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
+
+    assert scheduling.matches_node(wanting, _node("a")) is fits
+
+
+def test_a_node_takes_no_more_than_it_has() -> None:
+    big = _wanting(containers=[{"name": "a", "resources": {"requests": {"cpu": "1500m"}}}])
+
+    assert scheduling.why_not(big, _node("a"), []) == ""
+    assert scheduling.why_not(big, _node("a"), [big]) == "Insufficient cpu"
+    assert scheduling.why_not(pod("p"), _node("a"), [pod("x")] * 3) == "Too many pods"

@@ -1,0 +1,187 @@
+"""A fresh server's own objects, against those that a fresh kube-apiserver has made."""
+
+import gzip
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
+from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
+from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from tests import golden
+from tests.registry.foundations import foundation_on
+
+REFERENCE = orjson.loads(gzip.decompress((Path(golden.__file__).parent / "bootstrap-objects.json.gz").read_bytes()))
+ADVERTISED = Advertised(service_address="10.0.0.1", address="192.0.2.2", port=16444)
+VOLATILE = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
+
+PLACES = (
+    Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas"),
+    Place("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations"),
+    Place("scheduling.k8s.io", "v1", "priorityclasses"),
+    Place("apiregistration.k8s.io", "v1", "apiservices"),
+    Place("networking.k8s.io", "v1", "servicecidrs"),
+    Place("", "v1", "namespaces"),
+)
+FLOWSCHEMAS, PRIORITY_LEVELS = PLACES[:2]
+SERVICE = (Place("", "v1", "services"), Place("discovery.k8s.io", "v1", "endpointslices"), Place("", "v1", "endpoints"))
+
+
+async def well(_registration: Registration) -> str:
+    """Nothing is wrong with any server."""
+    return ""
+
+
+class Begun:
+    """What one server stands on; `again` is another server on the same storage."""
+
+    def __init__(self, factory: StorageFactory, clock: Clock | None = None) -> None:
+        self.given = foundation_on(factory, clock=clock)
+        groups = assemble(environment_of(self.given))
+        self.client = OwnClient(groups, self.given)
+        registrations = Registrations(factory.storage_for(resource_of(APISERVICES)))
+        self.upkeep = Upkeep(groups, self.given, registrations=registrations, check_remote=well)
+
+
+@pytest.fixture
+async def factory() -> AsyncIterator[StorageFactory]:
+    async with StorageFactory(StorageConfig(), clock=SystemClock()) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def begun(factory: StorageFactory) -> AsyncIterator[Begun]:
+    server = Begun(factory)
+    await server.upkeep.begin(ADVERTISED)
+    yield server
+    await server.upkeep.close()
+
+
+def settled(obj: dict[str, Any]) -> dict[str, Any]:
+    """Without what differs from server to server."""
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in VOLATILE}
+    status = dict(obj.get("status") or {})
+    for condition in status.get("conditions", ()):
+        condition.pop("lastTransitionTime", None)
+    shown = {name: value for name, value in obj.items() if name not in ("kind", "apiVersion", "status")}
+    return {**shown, "metadata": metadata, **({"status": status} if status else {})}
+
+
+def expected(place: Place) -> list[dict[str, Any]]:
+    prefix = f"/apis/{place.group}" if place.group else "/api"
+    return [settled(obj) for obj in REFERENCE["objects"][f"{prefix}/{place.version}/{place.path}"]]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.path)
+async def test_a_fresh_server_has_the_objects_of_a_fresh_kube_apiserver(begun: Begun, place: Place) -> None:
+    made = list(map(settled, await begun.client.all(place)))
+
+    assert made == expected(place)
+
+
+@pytest.mark.parametrize(
+    ("place", "applied", "updated"),
+    [
+        (FLOWSCHEMAS, "api-priority-and-fairness-config-consumer-v1", "api-priority-and-fairness-config-producer-v1"),
+        (PRIORITY_LEVELS, "", "api-priority-and-fairness-config-producer-v1"),
+        (Place("networking.k8s.io", "v1", "servicecidrs"), "kubernetes-service-cidr-controller", "kube-apiserver"),
+        (Place("", "v1", "namespaces"), "", "kube-apiserver"),
+    ],
+    ids=lambda value: getattr(value, "path", None),
+)
+async def test_each_part_of_the_server_owns_what_it_writes(
+    begun: Begun, place: Place, applied: str, updated: str
+) -> None:
+    objs = await begun.client.all(place)
+
+    wanted = [(applied, "Apply", "status")] if applied else []
+    wanted.append((updated, "Update", ""))
+    for obj in objs:
+        entries = obj["metadata"]["managedFields"]
+        assert [(one["manager"], one["operation"], one.get("subresource", "")) for one in entries] == wanted
+
+
+async def test_the_kubernetes_service_leads_to_the_server(begun: Begun) -> None:
+    made = [settled(obj) for place in SERVICE for obj in await begun.client.all(place, namespace="default")]
+
+    assert made == [settled(obj) for obj in REFERENCE["objects"]["default"]]
+
+
+async def test_a_server_that_ends_takes_itself_out_of_the_service(begun: Begun) -> None:
+    await begun.upkeep.close()
+
+    [endpoint_slice] = await begun.client.all(SERVICE[1], namespace="default")
+    assert not endpoint_slice["endpoints"]
+
+
+async def test_a_second_beginning_changes_nothing(begun: Begun, factory: StorageFactory) -> None:
+    before = [obj for place in PLACES for obj in await begun.client.all(place)]
+    again = Begun(factory)
+
+    await again.upkeep.begin(ADVERTISED)
+
+    after = [obj for place in PLACES for obj in await begun.client.all(place)]
+    await again.upkeep.close()
+    assert after == before
+
+
+async def test_what_must_be_there_is_made_again() -> None:
+    clock = ManualClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        server = Begun(factory, clock)
+        await server.upkeep.begin(ADVERTISED)
+        await server.client.delete(FLOWSCHEMAS, "exempt")
+
+        names: set[str] = set()
+        for _ in range(100):
+            clock.advance(60)
+            names = {schema["metadata"]["name"] for schema in await server.client.all(FLOWSCHEMAS)}
+            if "exempt" in names:
+                break
+
+        assert "exempt" in names
+        await server.upkeep.close()
+
+
+async def test_what_people_have_changed_stays_when_the_annotation_says_so(
+    begun: Begun, factory: StorageFactory
+) -> None:
+    def keep_at_7(level: dict[str, Any]) -> bool:
+        level["metadata"]["annotations"]["apf.kubernetes.io/autoupdate-spec"] = "false"
+        level["spec"]["limited"]["nominalConcurrencyShares"] = 7
+        return True
+
+    await begun.client.change(PRIORITY_LEVELS, "system", keep_at_7)
+    again = Begun(factory)
+
+    await again.upkeep.begin(ADVERTISED)
+
+    await again.upkeep.close()
+    levels = {level["metadata"]["name"]: level for level in await begun.client.all(PRIORITY_LEVELS)}
+    assert levels["system"]["spec"]["limited"]["nominalConcurrencyShares"] == 7
+
+
+async def test_what_people_have_changed_is_mended_while_the_annotation_says_so(
+    begun: Begun, factory: StorageFactory
+) -> None:
+    def set_to_7(level: dict[str, Any]) -> bool:
+        level["spec"]["limited"]["nominalConcurrencyShares"] = 7
+        return True
+
+    await begun.client.change(PRIORITY_LEVELS, "system", set_to_7)
+    again = Begun(factory)
+
+    await again.upkeep.begin(ADVERTISED)
+
+    await again.upkeep.close()
+    levels = {level["metadata"]["name"]: level for level in await begun.client.all(PRIORITY_LEVELS)}
+    assert levels["system"]["spec"]["limited"]["nominalConcurrencyShares"] == 30

@@ -1,0 +1,92 @@
+from typing import Any
+
+import pytest
+
+from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
+from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.measures import Histogram
+
+
+class Labeller(Plugin):
+    name = "Labeller"
+    operations = frozenset({Operation.CREATE})
+
+    async def mutate(self, attributes: Attributes) -> None:
+        assert attributes.obj is not None
+        attributes.obj["labelled"] = True
+
+
+class Refuser(Plugin):
+    name = "Refuser"
+
+    async def validate(self, attributes: Attributes) -> None:
+        raise BadRequest("no")
+
+
+class Attempt:
+    """One write through a chain, and what was recorded of it."""
+
+    def __init__(self, *plugins: Plugin) -> None:
+        self.metrics = AdmissionMetrics()
+        self.chain = MeasuredChain(plugins, self.metrics, ManualClock())
+        self.obj: dict[str, Any] = {}
+
+    def attributes(self, operation: Operation) -> Attributes:
+        return Attributes(
+            operation=operation,
+            resource=GroupResource("", "pods"),
+            version="v1",
+            kind=GroupVersionKind("", "v1", "Pod"),
+            subresource="",
+            namespace="default",
+            name="a",
+            obj=self.obj,
+            old=None,
+            options=None,
+            is_dry_run=False,
+            user=ANONYMOUS,
+            warn=lambda _text: None,
+        )
+
+    @property
+    def recorded(self) -> dict[tuple[str, ...], int]:
+        series = {**self.metrics.plugins.series, **self.metrics.steps.series}
+        return {labels: one.total for labels, one in series.items() if isinstance(one, Histogram) and one.total}
+
+
+async def test_a_plugin_is_called_in_the_steps_that_it_has() -> None:
+    attempt = Attempt(Labeller())
+
+    await attempt.chain.mutate(attempt.attributes(Operation.CREATE))
+    await attempt.chain.validate(attempt.attributes(Operation.CREATE))
+
+    assert attempt.obj == {"labelled": True}
+    assert attempt.recorded == {
+        ("Labeller", "CREATE", "false", "admit"): 1,
+        ("CREATE", "false", "admit"): 1,
+        ("CREATE", "false", "validate"): 1,
+    }
+
+
+async def test_a_plugin_is_not_called_for_operations_that_it_does_not_look_at() -> None:
+    attempt = Attempt(Labeller())
+
+    await attempt.chain.mutate(attempt.attributes(Operation.DELETE))
+
+    assert attempt.obj == {}
+
+
+async def test_a_refusal_is_recorded_as_one() -> None:
+    attempt = Attempt(Labeller(), Refuser())
+
+    with pytest.raises(BadRequest):
+        await attempt.chain.validate(attempt.attributes(Operation.UPDATE))
+
+    assert attempt.recorded == {
+        ("Refuser", "UPDATE", "true", "validate"): 1,
+        ("UPDATE", "true", "validate"): 1,
+    }

@@ -1,0 +1,190 @@
+"""Definitions in the life of a server: names, serving, changes and the end, on a store in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from aio_apiserver.registry.controlplane.assembly import environment_of
+from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
+from aio_apiserver.registry.generic.provider import open_store
+from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
+from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import StoredObject
+from tests.registry.foundations import foundation_on
+from tests.registry.groups.apiextensions.definitions import SCHEMA, definition, version
+
+ADMIN = UserInfo(name="admin")
+
+
+def request(namespace: str = "") -> Request:
+    return Request(user=ADMIN, version="v1", warn=lambda _: None, namespace=namespace)
+
+
+async def eventually(is_true: Callable[[], bool]) -> None:
+    """Return when something has come true that the server does by itself."""
+    while not is_true():  # noqa: ASYNC110 - the product tells nobody but clients
+        await asyncio.sleep(0)
+
+
+class Server:
+    """The part of a server that serves what is defined."""
+
+    def __init__(self, factory: StorageFactory) -> None:
+        environment = environment_of(foundation_on(factory))
+        self.definitions = DefinitionStore.of(open_store(DEFINITIONS, environment))
+        self.offers: dict[str, Offer] = {}
+        self.controller = Controller(environment, Resources(environment, factory.retire, self._call), self._publish)
+
+    async def _call(
+        self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
+    ) -> dict[str, Any]:
+        raise AssertionError("no webhook is defined")
+
+    def _publish(self, name: str, offer: Offer | None) -> None:
+        if offer is None:
+            self.offers.pop(name, None)
+        else:
+            self.offers[name] = offer
+
+    async def define(self, crd: dict[str, Any]) -> None:
+        DEFINITIONS.strategy.default(crd)
+        await self.definitions.create(request(), crd, CreateOptions())
+
+    async def until(self, name: str, condition: str, status: str) -> dict[str, Any]:
+        """The definition when it says so."""
+        while True:
+            crd = (await self.definitions.get(request(), name)).decode()
+            for one in crd["status"].get("conditions") or ():
+                if (one["type"], one["status"]) == (condition, status):
+                    return crd
+            await asyncio.sleep(0)
+
+    def store(self, name: str, of_version: str = "v1") -> Store:
+        return self.offers[name].stores[of_version]
+
+    async def change(self, name: str, spec: dict[str, Any]) -> None:
+        async def make(current: StoredObject | None) -> dict[str, Any]:
+            assert current is not None
+            crd = current.decode()
+            crd["spec"] |= spec
+            return crd
+
+        await self.definitions.update(request(), name, UpdatedObject(make), UpdateOptions())
+
+
+@asynccontextmanager
+async def serving(factory: StorageFactory) -> AsyncIterator[Server]:
+    server = Server(factory)
+    server.controller.start()
+    await server.controller.wait_until_current()
+    try:
+        yield server
+    finally:
+        await server.controller.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with StorageFactory(StorageConfig()) as factory, serving(factory) as started:
+        yield started
+
+
+def widget(name: str, **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+async def test_what_is_established_is_served(server: Server) -> None:
+    await server.define(definition())
+
+    crd = await server.until("widgets.example.com", "Established", "True")
+    offer = server.offers["widgets.example.com"]
+
+    assert crd["status"]["acceptedNames"]["kind"] == "Widget"
+    assert list(offer.versions["v1"]) == ["widgets"]
+    assert offer.is_told
+
+
+async def test_a_name_goes_to_the_next_one_when_it_is_free(server: Server) -> None:
+    await server.define(definition())
+    await server.until("widgets.example.com", "Established", "True")
+    await server.define(definition("gadgets"))
+    await server.until("gadgets.example.com", "NamesAccepted", "False")
+    assert "gadgets.example.com" not in server.offers
+
+    await server.definitions.delete(request(), "widgets.example.com", DeleteOptions())
+    await server.until("gadgets.example.com", "Established", "True")
+
+    assert list(server.offers) == ["gadgets.example.com"]
+
+
+async def test_a_definition_goes_after_its_objects(server: Server) -> None:
+    name = "widgets.example.com"
+    await server.define(definition(scope="Cluster"))
+    await server.until(name, "Established", "True")
+    objects = server.store(name)
+    held = {"metadata": {"name": "held", "finalizers": ["example.com/hold"]}}
+    await objects.create(request(), held, CreateOptions())
+    await objects.create(request(), {"metadata": {"name": "free"}}, CreateOptions())
+
+    deleted = await server.definitions.delete(request(), name, DeleteOptions())
+    while len((await objects.list(request(), ListOptions())).items) > 1:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0)
+
+    assert not deleted.is_gone
+    (left,) = (await objects.list(request(), ListOptions())).items
+    assert left.key == "held"
+    crd = (await server.definitions.get(request(), name)).decode()
+    assert crd["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+
+
+async def test_versions_show_the_same_objects_each_in_its_way(server: Server) -> None:
+    narrow = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
+    await server.define(
+        definition("widgets", version("v1", storage=True), version("v2", schema=narrow), scope="Cluster")
+    )
+    await server.until("widgets.example.com", "Established", "True")
+    v1, v2 = (server.store("widgets.example.com", name) for name in ("v1", "v2"))
+
+    await v1.create(request(), widget("a", size=1, color="red"), CreateOptions())
+
+    assert (await v1.get(request(), "a")).decode()["spec"] == {"color": "red", "size": 1}
+    assert (await v2.get(request(), "a")).decode()["spec"] == {"size": 1}
+
+
+async def test_a_changed_schema_changes_how_objects_are_read(server: Server) -> None:
+    name = "widgets.example.com"
+    await server.define(definition(scope="Cluster"))
+    await server.until(name, "Established", "True")
+    before = server.store(name)
+    await before.create(request(), widget("a", size=1, color="red"), CreateOptions())
+
+    spec = {"type": "object", "properties": {"size": {"type": "integer"}, "mode": {"type": "string", "default": "x"}}}
+    changed = {**SCHEMA, "properties": {"spec": spec}}
+    await server.change(name, {"versions": [version("v1", storage=True, schema=changed)]})
+    await eventually(lambda: server.store(name).kind.custom_type is not before.kind.custom_type)
+
+    assert (await server.store(name).get(request(), "a")).decode()["spec"] == {"mode": "x", "size": 1}
+
+
+async def test_two_replicas_serve_the_same() -> None:
+    async with (
+        StorageFactory(StorageConfig()) as factory,
+        serving(factory) as one,
+        serving(factory) as other,
+    ):
+        await one.define(definition())
+        await one.until("widgets.example.com", "Established", "True")
+        await eventually(lambda: bool(other.offers))
+
+        assert list(other.offers) == list(one.offers) == ["widgets.example.com"]

@@ -1,0 +1,53 @@
+"""Validations that would take long where others wait."""
+
+from typing import Any
+
+import pytest
+
+from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.storage.aside import TakesLong
+
+NUMBERS: dict[str, Any] = {
+    "type": "array",
+    "maxItems": 1000,
+    "items": {"type": "integer"},
+    "x-kubernetes-validations": [{"rule": "self.all(a, self.all(b, a + b >= 0))"}],
+}
+WORDS: dict[str, Any] = {"type": "string", "anyOf": [{"pattern": f"^x{number}$"} for number in range(600)]}
+
+
+def rules(**properties: Any) -> ObjectRules:
+    of_type = CustomType(lambda: {"type": "object", "properties": properties}, schema.builtin())
+    return ObjectRules(type=of_type, type_meta={"apiVersion": "example.com/v1", "kind": "Widget"})
+
+
+def test_cheap_rules_are_judged_at_once() -> None:
+    assert not rules(numbers=NUMBERS).validate({"metadata": {}, "numbers": [1, 2, 3]}, may_take_long=False)
+
+
+def test_a_rule_that_turns_out_to_be_long_work_is_left_for_later() -> None:
+    obj: Any = {"metadata": {}, "numbers": list(range(300))}
+
+    with pytest.raises(TakesLong):
+        rules(numbers=NUMBERS).validate(obj, may_take_long=False)
+
+    assert not rules(numbers=NUMBERS).validate(obj, may_take_long=True)
+
+
+def test_a_rule_that_is_too_expensive_is_an_error_only_where_there_is_time_to_find_out() -> None:
+    obj: Any = {"metadata": {}, "numbers": list(range(1000))}
+
+    with pytest.raises(TakesLong):
+        rules(numbers=NUMBERS).validate(obj, may_take_long=False)
+    [error] = rules(numbers=NUMBERS).validate(obj, may_take_long=True)
+
+    assert "call cost exceeds limit" in str(error)
+
+
+def test_many_alternatives_are_never_tried_while_others_wait() -> None:
+    with pytest.raises(TakesLong):
+        rules(word=WORDS).validate({"metadata": {}, "word": "x1"}, may_take_long=False)
+
+    assert not rules(word=WORDS).validate({"metadata": {}, "word": "x1"}, may_take_long=True)

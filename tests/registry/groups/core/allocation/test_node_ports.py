@@ -1,0 +1,76 @@
+"""Node ports: which are taken, and what is given out."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, DryPorts, NodePorts, PortError, PortSet
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+
+PORTS = range(30000, 30100)
+
+
+@pytest.fixture
+async def factory() -> AsyncIterator[StorageFactory]:
+    async with StorageFactory(StorageConfig(), clock=SystemClock()) as opened:
+        yield opened
+
+
+def test_ports_in_front_are_given_out_last() -> None:
+    ports = PortSet(PORTS)
+
+    chosen = [ports.take_any() for _ in PORTS]
+
+    assert set(chosen[:84]) == set(range(30016, 30100))
+    assert set(chosen[84:]) == set(range(30000, 30016))
+
+
+def test_a_full_range_is_said_to_be_full() -> None:
+    ports = PortSet(PORTS)
+    for port in PORTS:
+        ports.take(port)
+
+    with pytest.raises(PortError, match="range is full"):
+        ports.take_any()
+
+
+def test_a_taken_port_and_one_outside_are_refused() -> None:
+    ports = PortSet(PORTS)
+    ports.take(30001)
+
+    with pytest.raises(PortError, match="provided port is already allocated"):
+        ports.take(30001)
+    with pytest.raises(PortError, match="range of valid ports is 30000-30099"):
+        ports.take(30100)
+
+
+def test_a_dry_run_shows_ports_and_takes_none() -> None:
+    ports = PortSet(PORTS)
+    dry = DryPorts(ports)
+
+    assert [dry.take_any(), dry.take_any()] == [32769, 32770]
+    assert ports.taken() == set()
+
+
+async def test_a_decision_that_fails_takes_nothing(factory: StorageFactory) -> None:
+    ports = NodePorts(factory.storage_for(RANGES), PORTS, AllocationMetrics())
+
+    def decide(stock: PortSet) -> None:
+        stock.take(30001)
+        stock.take(30001)
+
+    with pytest.raises(PortError):
+        await ports.change(decide)
+
+    assert (await ports.present()).taken() == set()
+
+
+async def test_ports_stay_taken_when_the_range_changes(factory: StorageFactory) -> None:
+    await NodePorts(factory.storage_for(RANGES), PORTS, AllocationMetrics()).change(lambda stock: stock.take(30050))
+
+    moved = NodePorts(factory.storage_for(RANGES), range(30040, 30200), AllocationMetrics())
+    await moved.change(lambda stock: stock.take(30150))
+
+    assert (await moved.present()).taken() == {30050, 30150}

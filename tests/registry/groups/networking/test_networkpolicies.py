@@ -1,0 +1,37 @@
+"""Blocks of network policies, old and new."""
+
+from typing import Any
+
+from aio_apiserver.registry.groups.networking.networkpolicies import NETWORKPOLICIES
+from tests.registry.defaulted import CONTEXT, created, updated
+
+
+def policy(block: dict[str, Any]) -> dict[str, Any]:
+    return {"spec": {"podSelector": {}, "egress": [{"to": [{"ipBlock": block}]}]}}
+
+
+def errors(new: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
+    strategy = NETWORKPOLICIES.strategy
+    found = strategy.validate(CONTEXT, new) if old is None else strategy.validate_update(CONTEXT, new, old)
+    return [one.path for one in found]
+
+
+def test_a_policy_with_egress_is_about_both_directions() -> None:
+    made = created(NETWORKPOLICIES, policy({"cidr": "10.0.0.0/8"}))
+
+    assert made["spec"]["policyTypes"] == ["Ingress", "Egress"]
+
+
+def test_a_block_in_an_old_spelling_stays_and_is_warned_of() -> None:
+    old = created(NETWORKPOLICIES, policy({"cidr": "010.0.0.0/8", "except": ["10.1.0.0/16"]}))
+    new = updated(NETWORKPOLICIES, old, policy({"cidr": "010.0.0.0/8", "except": ["10.2.0.0/16"]}))
+
+    assert errors(old) == ["spec.egress[0].to[0].ipBlock.cidr"]
+    assert errors(new, old) == []
+    assert len(NETWORKPOLICIES.strategy.warnings_on_update(CONTEXT, new, old)) == 1
+
+
+def test_what_is_left_out_lies_within_the_block() -> None:
+    outside = created(NETWORKPOLICIES, policy({"cidr": "10.0.0.0/8", "except": ["11.0.0.0/16", "10.0.0.0/8"]}))
+
+    assert errors(outside) == [f"spec.egress[0].to[0].ipBlock.except[{index}]" for index in range(2)]

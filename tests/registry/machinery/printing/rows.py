@@ -1,0 +1,19 @@
+"""Rows for tests: cells by the names of their columns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.machinery.printing.printers import columns_of
+from aio_apiserver.storage.stored_object import Object
+
+NOW = 1_700_000_100.0
+"""100 seconds after CREATED."""
+CREATED = "2023-11-14T22:13:20Z"
+
+
+def cells_of(group: str, kind: str, obj: Object) -> Mapping[str, Any]:
+    """The row of an object, which gets a name and an age."""
+    columns = columns_of(GroupKind(group, kind))
+    shown = {**obj, "metadata": {"name": "a", "creationTimestamp": CREATED, **obj.get("metadata", {})}}
+    return dict(zip((column.name for column in columns.columns), columns.cells(shown, NOW), strict=False))

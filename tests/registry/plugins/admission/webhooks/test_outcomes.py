@@ -1,0 +1,62 @@
+"""What is recorded of webhooks."""
+
+from collections.abc import Awaitable
+
+import pytest
+
+from aio_apiserver.registry.base.errors import InternalError, StatusError
+from aio_apiserver.registry.plugins.admission.matching import criteria_of_webhook
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
+from aio_apiserver.storage.clock import ManualClock
+from tests.registry.plugins.admission.webhooks.calls import a_config_map
+
+
+def webhook(*, ignores_failures: bool = False) -> Webhook:
+    return Webhook(
+        name="w",
+        configuration="c",
+        uid="c/w/0",
+        client={},
+        criteria=criteria_of_webhook({}),
+        review_versions=("v1",),
+        side_effects="None",
+        seconds=10,
+        ignores_failures=ignores_failures,
+        is_reinvoked=False,
+        stated_conditions=(),
+    )
+
+
+async def failing(exc: Exception) -> None:
+    raise exc
+
+
+async def outcome(metrics: WebhookMetrics, one: Webhook, work: Awaitable[None]) -> None:
+    await Outcomes(metrics, ManualClock(), VALIDATING).of(one, a_config_map(), "round_0_index_0", work)
+
+
+async def test_a_failure_that_counts_is_told_by_what_went_wrong() -> None:
+    metrics = WebhookMetrics()
+
+    with pytest.raises(InternalError):
+        await outcome(metrics, webhook(), failing(CallFailed("w", "why", code=418)))
+    with pytest.raises(StatusError):
+        await outcome(metrics, webhook(), failing(Denied("w", {"code": 999})))
+
+    assert set(metrics.rejections.series) == {
+        ("calling_webhook_error", "w", "CREATE", "418", "validating"),
+        ("no_error", "w", "CREATE", "600", "validating"),
+    }
+
+
+async def test_a_failure_that_does_not_count_is_told_as_such() -> None:
+    metrics = WebhookMetrics()
+
+    await outcome(metrics, webhook(ignores_failures=True), failing(CallFailed("w", "why")))
+
+    assert metrics.failed_open.of("w", "validating").value == 1
+    assert set(metrics.requests.series) == {("503", "w", "CREATE", "false", "validating")}
+    assert not metrics.rejections.series

@@ -1,0 +1,125 @@
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
+from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.groups.flowcontrol import builtin_objects
+from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
+from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.tasks import Tasks
+from tests.registry.plugins.flowcontrol.lines import some_turns
+
+JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))
+GET_PODS = "get", "", "", "default", "pods", ""
+
+
+class Served:
+    """Fairness with the objects of a new server; `clock` is moved by hand."""
+
+    def __init__(self, fairness: Fairness, clock: ManualClock) -> None:
+        self.fairness = fairness
+        self.clock = clock
+        self.lane = fairness.lane_of(JANE, GET_PODS)
+
+    def ticket(self, work: Work = ONE_SEAT) -> Ticket:
+        return Ticket(self.lane, work, self.clock.monotonic())
+
+    def enter(self, work: Work = ONE_SEAT) -> Ticket:
+        ticket = self.ticket(work)
+        assert self.fairness.enter(ticket)
+        return ticket
+
+    def counted(self, name: str) -> dict[tuple[str, ...], float]:
+        """A family of counters or gauges."""
+        found = next(one for one in self.fairness.metrics.families() if one.name.endswith(name))
+        return {labels: getattr(series, "value", 0.0) for labels, series in found.series.items()}
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[Served]:
+    clock, tasks = ManualClock(), Tasks()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        for kind, objects in (
+            (FLOWSCHEMAS, builtin_objects.flow_schemas()),
+            (PRIORITYLEVELCONFIGURATIONS, builtin_objects.priority_levels()),
+        ):
+            for obj in objects:
+                obj["metadata"]["uid"] = f"uid of {obj['metadata']['name']}"
+                await factory.storage_for(resource_of(kind)).create(obj["metadata"]["name"], obj)
+        fairness = Fairness(factory.storage_for, clock, seats=70, sizes_of=lambda _group, _resource: None)
+        tasks.spawn(fairness.run(clock), name="fairness")
+        while fairness.lane_of(JANE, GET_PODS).flow is None:
+            await fairness.changed.wait()
+            fairness.changed.clear()
+        yield Served(fairness, clock)
+        await tasks.close()
+        await fairness.close()
+
+
+async def test_a_flow_is_that_of_its_schema_and_its_user(served: Served) -> None:
+    assert (served.lane.schema, served.lane.distinguisher) == ("global-default", "jane")
+    assert served.lane.flow == ("uid of global-default", "uid of global-default")
+    assert len(served.lane.hand) == 6
+
+
+async def test_who_has_waited_long_enough_is_refused(served: Served) -> None:
+    running = [served.enter() for _ in range(served.lane.level.limit)]
+    waiting = asyncio.create_task(served.fairness.wait(served.enter(), until=5.0))
+    await some_turns()
+
+    served.clock.advance(5)
+    await some_turns()
+
+    assert await waiting is False
+    assert served.counted("rejected_requests_total") == {("global-default", "global-default", "time-out"): 1}
+    assert served.counted("current_inqueue_requests") == {("global-default", "global-default"): 0}
+    assert served.counted("dispatched_requests_total")["global-default", "global-default"] == len(running)
+
+
+async def test_who_gets_a_seat_in_time_is_served(served: Served) -> None:
+    running = [served.enter() for _ in range(served.lane.level.limit)]
+    ticket = served.enter()
+    waiting = asyncio.create_task(served.fairness.wait(ticket, until=5.0))
+    await some_turns()
+
+    served.fairness.leave(running[0])
+
+    assert await waiting is True
+    assert ticket.is_begun
+    served.clock.advance(8)
+    await some_turns()
+    assert not served.counted("rejected_requests_total")
+
+
+async def test_who_stops_waiting_leaves_nothing_behind(served: Served) -> None:
+    running = [served.enter() for _ in range(served.lane.level.limit)]
+    waiting = asyncio.create_task(served.fairness.wait(served.enter(), until=5.0))
+    await some_turns()
+
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    for ticket in running:
+        served.fairness.leave(ticket)
+
+    assert served.lane.level.queues.is_idle
+    assert served.lane.level.queues.seats == 0
+
+
+async def test_seats_are_lent_while_the_server_runs(served: Served) -> None:
+    level = served.lane.level
+    before = level.limit
+    for _ in range(100):
+        served.fairness.enter(served.ticket())
+
+    await some_turns()
+    served.clock.advance(10)
+    await some_turns()
+
+    assert level.limit > before
+    assert level.queues.executing == level.limit
