@@ -627,6 +627,9 @@ class Settings(BaseModel):
         "Turns on aggregator routing requests to endpoints IP rather than cluster IP: what serves where nobody routes "
         "cluster IPs.",
     )
+    aggregator_reject_forwarding_redirect: bool = _flag(
+        _MISC, True, "Aggregator reject forwarding redirect response back to client."
+    )
     proxy_client_cert_file: Path | None = _flag(
         _AUTHENTICATION,
         None,

@@ -17,7 +17,7 @@ from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.machinery.patch import body_errors
 from aio_apiserver.registry.machinery.patch.apply import webhook_converted
-from aio_apiserver.registry.machinery.schema import yaml_keys
+from aio_apiserver.registry.machinery.schema import DecodeError, depth, yaml_keys
 from aio_apiserver.storage import aside
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -73,6 +73,10 @@ class AppliedConfiguration:
 
 def _configuration(document: "yaml.Document") -> Object:
     config = orjson.loads(document.json)
+    try:
+        depth.check(config, document.json)
+    except DecodeError as exc:
+        raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {exc.message}") from exc
     if mismatch := body_errors.object_mismatch(config):
         raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")
     configuration: Object = config or {}

@@ -21,7 +21,7 @@ from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic, texts
-from aio_apiserver.registry.machinery.schema import Decoded, strict
+from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, depth, strict
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding patch: "
@@ -165,6 +165,10 @@ def _parsed(text: bytes, prefix: str) -> Any:
 
 def _checked(text: bytes, prefix: str) -> Any:
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
+        depth.check(value, text)
     except orjson.JSONDecodeError as exc:
         raise BadRequest(prefix + (json_errors.describe(text) or str(exc))) from exc
+    except DecodeError as exc:
+        raise BadRequest(prefix + exc.message) from exc
+    return value

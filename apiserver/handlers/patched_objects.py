@@ -19,7 +19,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind
+from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object
 
@@ -67,6 +67,7 @@ def from_merged(value: Object, patch: Object, served: Served[Any], report: Repor
         return gotext.value_text(patch)
 
     try:
+        depth.check(value)
         converted = served.type.convert(value)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
@@ -85,6 +86,7 @@ def _invalid(shown: str, why: str) -> Invalid:
 
 def _decoded(text: bytes, served: Served[Any]) -> Decoded:
     value = orjson.loads(text)
+    depth.check(value, text)
     if not isinstance(value, dict):
         raise DecodeError(_NO_TYPE + contents.NOT_AN_OBJECT.format(found=json_type(value)))
     if not _text_member(value, "apiVersion"):

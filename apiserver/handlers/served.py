@@ -56,6 +56,11 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
         return verbs.connects(self.storage)
 
     @cached_property
+    def frames(self) -> dict[tuple[Any, Any], Any]:
+        """Of watches, by form and wire: a few dozen. They hold this object, so that nothing older keeps them."""
+        return {}
+
+    @cached_property
     def type(self) -> ObjectType | CustomType:
         return _type_of(self.storage, self.version, self.types)
 

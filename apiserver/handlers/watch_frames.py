@@ -6,7 +6,7 @@ first table of a stream says what its columns are.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import orjson
@@ -29,11 +29,13 @@ _Shown = Callable[[WatchEvent], Object]
 """The typed object of an event, in the form that the client wants."""
 
 
-@lru_cache(maxsize=4096)
 def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
-    """The encoders for what is served, in a form, on a wire."""
-    first, rest = _encoders(served, transform, wire)
-    return Frames(wire, first, rest, partial(_failure, wire))
+    """The encoders for what is served, in a form, on a wire. They live as long as what is served does."""
+    found = served.frames.get((transform, wire))
+    if found is None:
+        first, rest = _encoders(served, transform, wire)
+        found = served.frames[transform, wire] = Frames(wire, first, rest, partial(_failure, wire))
+    return found
 
 
 def _failure(wire: Wire, reason: StatusError) -> bytes:

@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 
 NOT_AN_OBJECT = (
@@ -71,9 +71,11 @@ async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: 
             return Content(_parsed(document.json), document.json, document.strict_errors)
         case negotiation.PROTOBUF:
             try:
-                return Content(protobuf.to_value(body, types, expected))
+                value = protobuf.to_value(body, types, expected)
             except ValueError as exc:
                 raise Unreadable(str(exc)) from exc
+            _check_depth(value)
+            return Content(value)
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
 
 
@@ -85,11 +87,19 @@ async def _yaml(body: bytes) -> "yaml.Document":
         raise Unreadable(str(exc)) from exc
 
 
+def _check_depth(value: Any, text: bytes = b"") -> None:
+    try:
+        depth.check(value, text)
+    except DecodeError as exc:
+        raise Unreadable(_NO_TYPE + exc.message) from exc
+
+
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise Unreadable(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+    _check_depth(value, text)
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -5,8 +5,9 @@ kube-apiserver weighs them (a plain type may come before one with a higher q); n
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
+
+from aio_apiserver.registry.base.remembering import remember_short
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -78,7 +79,7 @@ def allows_metadata(media_type: str, target: Target | None) -> bool:
     return (target is None or target.kind != TABLE) and allows_metadata_and_tables(media_type, target)
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def negotiate(accept: str, media_types: Sequence[str], allows: Allows) -> Format | None:
     """The best format for an Accept header; None when none will do."""
     if not accept:
@@ -92,7 +93,7 @@ def negotiate(accept: str, media_types: Sequence[str], allows: Allows) -> Format
     return None
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def negotiate_target(accept: str, media_types: Sequence[str], target: Target) -> Format | None:
     """The best format in which a client takes just this target, whatever else it would rather have."""
     for clause in parse_accept(accept):
@@ -104,7 +105,7 @@ def negotiate_target(accept: str, media_types: Sequence[str], target: Target) ->
     return None
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def is_served(accept: str, media_types: Sequence[str] = MEDIA_TYPES) -> bool:
     """Whether any type in an Accept header is one that a path can answer with at all, whatever its parameters."""
     if not accept:
