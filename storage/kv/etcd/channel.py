@@ -16,7 +16,7 @@ from grpc.aio import AioRpcError, Metadata
 
 from storage.errors import InvalidOptions
 from storage.kv.etcd import failures
-from storage.kv.etcd.config import Address, EtcdConfig, Tls
+from storage.kv.etcd.config import UNIX, Address, EtcdConfig, Tls
 from storage.kv.etcd.grpc_stream import GrpcStream
 
 _CONNECT_MS = 3_000
@@ -49,8 +49,9 @@ class Credentials:
     def context(self) -> ssl.SSLContext:
         """The same for a connection that is not gRPC's; from the files as they are now. Raises OSError."""
         tls = self._tls
-        authorities = (tls.authority or resources.files("grpc") / "_cython/_credentials/roots.pem").read_text()
-        context = ssl.create_default_context(cadata=authorities)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(tls.authority or str(resources.files("grpc") / "_cython/_credentials/roots.pem"))
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as gRPC does: an authority need not be a root
         if tls.certificate is not None:
             context.load_cert_chain(tls.certificate, tls.key)
         context.set_alpn_protocols(["h2"])
@@ -77,7 +78,7 @@ async def open_stream(
     method: str, address: Address, metadata: Metadata, *, config: EtcdConfig, credentials: Credentials
 ) -> GrpcStream:
     """A stream to a member, on a new connection. Raises AioRpcError."""
-    stream = GrpcStream(method, address.target, metadata, config)
+    stream = GrpcStream(method, address, metadata, config)
     try:
         async with asyncio.timeout(_CONNECT_MS / 1000):
             await _connect(stream, address, credentials.context() if address.is_secure else None)
@@ -88,10 +89,11 @@ async def open_stream(
 
 
 async def _connect(stream: GrpcStream, address: Address, context: ssl.SSLContext | None) -> None:
-    loop, (host, _, port) = asyncio.get_running_loop(), address.target.rpartition(":")
-    if host == "unix":
-        await loop.create_unix_connection(lambda: stream, port)
+    loop, target = asyncio.get_running_loop(), address.target
+    if target.startswith(UNIX):
+        await loop.create_unix_connection(lambda: stream, target.removeprefix(UNIX))
     else:
+        host, _, port = target.rpartition(":")
         await loop.create_connection(lambda: stream, host.strip("[]"), int(port), ssl=context)
 
 

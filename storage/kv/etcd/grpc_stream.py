@@ -21,7 +21,7 @@ from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
-from storage.kv.etcd.config import EtcdConfig
+from storage.kv.etcd.config import UNIX, Address, EtcdConfig
 
 WINDOW = 1024 * 1024
 """Bytes that may be on their way: what some milliseconds of the event loop can take in."""
@@ -33,14 +33,14 @@ _CODES: Mapping[int, StatusCode] = {code.value[0]: code for code in StatusCode}
 
 
 class GrpcStream(asyncio.Protocol):
-    """The protocol of one connection; `method` is called on it with these headers as soon as it is connected."""
+    """The protocol of one connection; `method` is called on it with this metadata as soon as it is connected."""
 
-    def __init__(self, method: str, authority: str, metadata: Metadata, config: EtcdConfig) -> None:
+    def __init__(self, method: str, address: Address, metadata: Metadata, config: EtcdConfig) -> None:
         self._headers = [
             (":method", "POST"),
-            (":scheme", "http"),
+            (":scheme", "https" if address.is_secure else "http"),
             (":path", method),
-            (":authority", authority),
+            (":authority", "localhost" if address.target.startswith(UNIX) else address.target),
             ("te", "trailers"),
             ("content-type", "application/grpc"),
             *metadata,
