@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.registry.machinery.schema import depth, places
+from aio_apiserver.registry.machinery.schema import depth
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define
 from tests.apiserver.serving import Answer, as_admin, ask, running
 from tests.registry.groups.apiextensions.definitions import definition, version
@@ -25,7 +25,7 @@ REVISIONS = "/apis/apps/v1/namespaces/default/controllerrevisions"
 TYPE = '"apiVersion":"example.com/v1","kind":"Widget"'
 DEPTHS = [
     field_paths.MAX_DEPTH - 1,
-    places.MAX_DEPTH,
+    field_paths.MAX_DEPTH,
     depth.MOST,
     depth.WRITTEN,
     depth.WRITTEN + 1,
