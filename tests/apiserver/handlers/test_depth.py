@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.registry.machinery.schema import depth
+from aio_apiserver.registry.machinery.schema import depth, field_paths
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define
 from tests.apiserver.serving import Answer, as_admin, ask, running
 from tests.registry.groups.apiextensions.definitions import definition, version
