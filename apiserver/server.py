@@ -128,13 +128,19 @@ class Server(Struct, frozen=True):
         settings = self.settings
         if not settings.controllers and not settings.simulate:
             return
-        from apiserver.controllers.manager import Manager  # a server without controllers does without their code
+        from apiserver.controllers import names  # a server without controllers does without their code
+        from apiserver.controllers.flow_control import FlowControl
+        from apiserver.controllers.limits import Limits
+        from apiserver.controllers.manager import Manager
         from apiserver.metrics import work_queues
 
+        workers = {name: int(getattr(settings, field)) for name, field in names.SYNCS.items()}
         manager = Manager(
             settings.controllers,
             self.parts.served,
             self.parts.clock,
+            flow=FlowControl(self.parts.fairness, self.parts.in_flight, self.parts.clock.patience),
+            limits=Limits(settings.kube_api_qps, settings.kube_api_burst, workers),
             identity=_identity(settings),
             authority=tls.authority(settings, self.pki).read_text(),
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,

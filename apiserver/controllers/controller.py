@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from apiserver.controllers.client import Client, Place
 from apiserver.controllers.informers import Informer, Informers
+from apiserver.controllers.limits import Limits
+from apiserver.controllers.rate_limiter import RateLimiter
 from apiserver.controllers.recorder import Recorder
 from apiserver.controllers.work_queue import WorkQueue
 from registry import errors
@@ -40,6 +42,7 @@ class Desk(Struct, frozen=True):
     client: Client
     informers: Informers
     clock: Clock
+    limits: Limits
     authority: str = ""
 
     def now(self) -> str:
@@ -53,6 +56,9 @@ class Controller:
     account = ""
     component = ""
     workers = 5
+    """How many keys are looked at side by side, unless the limits say something of this controller."""
+    qps_factor = burst_factor = 1
+    """How much more than others it may ask for, as far as kube-controller-manager lets it."""
     most_seconds_between_tries = 1.0
     """Between two looks at what is not ready yet."""
 
@@ -62,7 +68,7 @@ class Controller:
             service_account_name(_NAMESPACE, self.account or self.name),
             *service_account_groups(_NAMESPACE),
             manager=MANAGER,
-        )
+        ).limited(self._limiter())
         self._tasks = Tasks()
         self._has_begun = False
         self.recorder = Recorder(lambda: self.client, desk.clock, self._tasks, self.component or self.name)
@@ -84,7 +90,11 @@ class Controller:
 
     def act_as(self, name: str, *groups: str, manager: str) -> None:
         """Work as somebody else."""
-        self.client = self.desk.client.acting_as(name, *groups, manager=manager)
+        self.client = self.client.acting_as(name, *groups, manager=manager)
+
+    def _limiter(self) -> RateLimiter:
+        limits = self.desk.limits
+        return RateLimiter(limits.qps * self.qps_factor, limits.burst * self.burst_factor, self.desk.clock.patience)
 
     def follow(self, place: Place, *keys: Callable[[Object], str]) -> Informer:
         """Follow a resource; each of `keys` names a key to look at (or none) for an object, before and after."""
@@ -107,7 +117,7 @@ class Controller:
             self.begin()
             for informer in self._followed:
                 await informer.wait_until_current()
-            for number in range(1, self.workers):
+            for number in range(1, self.desk.limits.workers.get(self.name, self.workers)):
                 self._tasks.spawn(self._work(), name=f"{self.name} {number}")
             self._has_begun = True
             await self._work()

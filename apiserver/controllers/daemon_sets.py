@@ -17,6 +17,7 @@ class DaemonSetController(RevisionKeeper):
     account = "daemon-set-controller"
     place = DAEMON_SETS
     kind = "DaemonSet"
+    most_at_once = 250
 
     def begin(self) -> None:
         super().begin()
@@ -43,10 +44,11 @@ class DaemonSetController(RevisionKeeper):
         await self.report(owner, situation.status())
         if not podrules.is_ending(owner):
             plan = situation.plan()
-            await self.make(owner, [rules.pod_of(owner, node, hashed) for node in plan.make])
-            for pod in plan.delete:
+            await self.make(owner, [rules.pod_of(owner, node, hashed) for node in self.first(owner, plan.make)])
+            gone = self.first(owner, plan.delete)
+            for pod in gone:
                 self._say_finished(owner, pod)
-            await self.delete(owner, plan.delete)
+            await self.delete(owner, gone)
         pods = [pod for some in by_node.values() for pod in some]
         await self.forget_old(owner, {hashed, *map(rules.generation_hash, pods)})
         waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in pods)

@@ -34,6 +34,8 @@ class GarbageCollector(Controller):
 
     name = "garbage-collector-controller"
     account = "generic-garbage-collector"
+    qps_factor = 2
+    workers = 20
     most_seconds_between_tries = 30.0
 
     def __init__(self, desk: Desk) -> None:

@@ -41,18 +41,21 @@ class JobController(PodOwner):
         """Make or delete pods; how many are at work then."""
         missing = jobs.missing(found) if end is None else -len(found.active)
         if missing < 0:
-            gone = jobs.surplus(found, -missing)
+            is_end = end is not None or jobs.is_suspended(found.job)
+            surplus = jobs.surplus(found, -missing)
+            gone = surplus if is_end else self.first(found.job, surplus)
             await self._untrack(gone)
             await self.delete(found.job, gone)
-            if end is not None or jobs.is_suspended(found.job):
-                found.ending += len(gone)
-        elif missing > 0 and not pause:
-            indexes: Sequence[int | None] = [None] * missing
+            found.ending += len(gone) if is_end else 0
+            return len(found.active) - len(gone)
+        if missing > 0 and not pause:
+            number = len(self.first(found.job, range(missing)))
+            indexes: Sequence[int | None] = [None] * number
             if jobs.is_indexed(found.job):
-                indexes = jobs.free_indexes(found, missing, now=self.desk.clock.now())
+                indexes = jobs.free_indexes(found, number, now=self.desk.clock.now())
             await self.make(found.job, [jobs.pod_of(found.job, one, found.last_tries.get(one or 0)) for one in indexes])
             return len(found.active) + len(indexes)
-        return len(found.active) + min(0, missing)
+        return len(found.active)
 
     async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.Outcome | None) -> None:
         """Count what has finished: note it, take the finalizers off, and only then add it to the totals."""

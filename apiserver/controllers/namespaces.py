@@ -22,6 +22,8 @@ class NamespaceController(Controller):
     """Empties and releases namespaces."""
 
     name = "namespace-controller"
+    qps_factor = 20
+    burst_factor = 100
 
     def begin(self) -> None:
         self._namespaces = self.follow(NAMESPACES, _if_ending)

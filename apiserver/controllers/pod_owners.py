@@ -5,8 +5,8 @@ what somebody else controls, nor anything while it is being deleted itself.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from apiserver.controllers.client import Place, key_of
 from apiserver.controllers.controller import Controller
@@ -18,6 +18,8 @@ from registry.errors import StatusError
 from registry.validation.label_selectors import selects
 from storage.stored_object import Object
 
+T = TypeVar("T")
+
 
 class PodOwner(Controller):
     """Controls objects of one kind with a selector."""
@@ -26,6 +28,8 @@ class PodOwner(Controller):
     kind = ""
     dependents = PODS
     """What it controls."""
+    most_at_once = 500
+    """How many pods one look at an owner makes or deletes, as with kube-controller-manager."""
 
     @property
     def api_version(self) -> str:
@@ -110,12 +114,18 @@ class PodOwner(Controller):
 
         await self.client.change(self.dependents, obj, release)
 
+    def first(self, owner: Object, wanted: Sequence[T]) -> Sequence[T]:
+        """As many as one look at an owner deals with; it is looked at again for the others."""
+        if len(wanted) > self.most_at_once:
+            self.queue.add(key_of(owner))
+        return wanted[: self.most_at_once]
+
     async def make(self, owner: Object, pods: Sequence[Object]) -> None:
-        """Make pods, more at a time the more have worked. Raises StatusError."""
+        """Make pods in slow-start batches: 1, then 2, 4, 8 ... until one has failed. Raises StatusError."""
         namespace, done, size = owner["metadata"]["namespace"], 0, 1
         while done < len(pods):
             batch = pods[done : done + size]
-            await asyncio.gather(*(self._make_one(owner, pod, namespace) for pod in batch))
+            await _all(self._make_one(owner, pod, namespace) for pod in batch)
             done, size = done + size, size * 2
 
     async def _make_one(self, owner: Object, pod: Object, namespace: str) -> None:
@@ -128,7 +138,7 @@ class PodOwner(Controller):
 
     async def delete(self, owner: Object, pods: Sequence[Object]) -> None:
         """Delete pods of an owner. Raises StatusError."""
-        await asyncio.gather(*(self._delete_one(owner, pod) for pod in pods))
+        await _all(self._delete_one(owner, pod) for pod in pods)
 
     async def _delete_one(self, owner: Object, pod: Object) -> None:
         try:
@@ -161,3 +171,10 @@ class PodOwner(Controller):
 
         if owner.get("status") != status:
             await self.client.change(self.place.part("status"), owner, tell)
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do things side by side, each to its end. Raises what the first one has raised that failed."""
+    for outcome in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome

@@ -41,10 +41,12 @@ class ReplicaSetController(PodOwner):
         try:
             if missing > 0:
                 template = owner["spec"]["template"]
-                pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in range(missing)]
+                numbers = self.first(owner, range(missing))
+                pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in numbers]
                 await self.make(owner, pods)
             elif missing < 0:
-                await self.delete(owner, sorted(active, key=podrules.deletion_rank)[:-missing])
+                gone = sorted(active, key=podrules.deletion_rank)[:-missing]
+                await self.delete(owner, self.first(owner, gone))
         except StatusError as exc:
             return exc
         return None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apiserver.controllers.client import Client, Place
+from apiserver.controllers.flow_control import FlowControl
 from apiserver.controllers.informers import Informers
 from apiserver.server import Server
 from registry.access.users import MASTERS, UserInfo, authenticated
@@ -40,9 +41,11 @@ class Cluster:
 
 @asynccontextmanager
 async def running(directory: Path, *controllers: str, **values: Any) -> AsyncIterator[Cluster]:
-    async with serving.running(directory, controllers=controllers, **values) as server:
+    given = {"kube_api_qps": -1.0, **values}
+    async with serving.running(directory, controllers=controllers, **given) as server:
         informers = Informers(server.parts.served, server.parts.clock)
-        client = Client(server.parts.served, informers.expect, ADMIN, "test")
+        flow = FlowControl(server.parts.fairness, server.parts.in_flight, server.parts.clock)
+        client = Client(server.parts.served, flow, informers.expect, ADMIN, "test")
         try:
             yield Cluster(server, client, informers)
         finally:
