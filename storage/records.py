@@ -12,14 +12,14 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
 from storage import codec as codecs
-from storage import versioner
-from storage.aside import LONG, in_a_thread
+from storage import versioner, worker_thread
 from storage.codec import Codec
 from storage.errors import Corrupt, InvalidOptions
 from storage.interface import Resource
 from storage.kv.interface import Record, prefix_end
 from storage.stored_object import Object, Reader, StoredObject
 from storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
+from storage.worker_thread import LONG, STORE
 
 
 class Records:
@@ -83,7 +83,7 @@ class Records:
             stored = await self.shown(key, revision, await self.opened(record))
         if is_large:
             with contextlib.suppress(Corrupt):  # it comes up when somebody looks
-                await in_a_thread(stored.hydrate)
+                await worker_thread.run(stored.hydrate, STORE)
         return stored
 
     async def opened(self, record: Record) -> Plain:

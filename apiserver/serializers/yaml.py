@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import Any
 
 import yaml
@@ -19,9 +19,12 @@ from apiserver.serializers import yaml_json, yaml_limits, yaml_scalars
 from registry import gotext
 from registry.schema import yaml_keys
 from registry.schema.ordering import as_printed
+from storage import worker_thread
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TIMES_JSON = 4
+"""At least so many times as long as JSON of its size takes a text of YAML."""
 _UNQUOTED = (True, True)
 """No scalar is written with its tag: its quotes tell text from the rest."""
 
@@ -89,6 +92,16 @@ def read(text: bytes) -> Document:
         raise ValueError(_words(exc, text)) from exc
     except (TypeError, RecursionError) as exc:
         raise ValueError(str(exc)) from exc
+
+
+async def read_in_turn(text: bytes, user: str) -> Document:
+    """The same; a long text does not hold up the event loop. Raises ValueError."""
+    return await worker_thread.run_sized(partial(read, text), len(text) * _TIMES_JSON, user)
+
+
+async def dump_in_turn(value: Any, user: str) -> bytes:
+    """The document of an object, which does not hold up the event loop."""
+    return await worker_thread.run(partial(dump, value), user)
 
 
 def _document(value: Any) -> Iterator[yaml.Event]:

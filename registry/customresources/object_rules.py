@@ -19,8 +19,8 @@ from registry.schema.validation.correlation import Correlated
 from registry.validation import field, names
 from registry.validation.field import ErrorType, FieldError
 from registry.validation.object_meta import STANDARD_FINALIZERS
-from storage.aside import TakesLong
 from storage.stored_object import Object
+from storage.worker_thread import TakesLong
 
 if TYPE_CHECKING:
     from registry.customresources import rules

@@ -24,7 +24,7 @@ from registry.schema.validation import values
 from registry.schema.validation.correlation import Correlated
 from registry.validation import field as fields
 from registry.validation.field import ErrorType, FieldError
-from storage.aside import TakesLong
+from storage.worker_thread import TakesLong
 
 BUDGET = 10_000_000
 """What all rules together may cost for one object."""

@@ -16,8 +16,8 @@ from registry.empties import Empties, Empty
 from registry.patch.apply.manager import FieldManager
 from registry.patch.apply.ownership import Versioned
 from registry.patch.apply.shapes import ShapeError
-from storage.aside import Run, at_once
 from storage.stored_object import Object
+from storage.worker_thread import Run, at_once
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ import pytest
 from registry import schema
 from registry.customresources.object_rules import ObjectRules
 from registry.schema.custom_type import CustomType
-from storage.aside import TakesLong
+from storage.worker_thread import TakesLong
 
 NUMBERS: dict[str, Any] = {
     "type": "array",
