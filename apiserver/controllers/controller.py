@@ -6,6 +6,7 @@ what was written before it; one key that fails stops no other; everything is loo
 
 import logging
 from collections.abc import Callable
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from apiserver.controllers.work_queue import WorkQueue
 from registry import errors
 from registry.access.users import service_account_groups, service_account_name
 from registry.rest import timestamp
+from storage import worker_thread
 from storage.clock import Clock
 from storage.errors import StorageError
 from storage.stored_object import Object
@@ -29,7 +31,11 @@ MANAGER = "kube-controller-manager"
 """The field manager of what controllers write."""
 _NAMESPACE = "kube-system"
 
+_BYTES_OF_AN_OBJECT = 128
+"""What the look of a controller at an object costs, as decoding so many bytes would."""
+
 Keys = Callable[[Object], str]
+T = TypeVar("T")
 
 
 class NotYet(Exception):
@@ -91,6 +97,10 @@ class Controller:
     def act_as(self, name: str, *groups: str, manager: str) -> None:
         """Work as somebody else."""
         self.client = self.client.acting_as(name, *groups, manager=manager)
+
+    async def work(self, work: Callable[[], T], objects: int) -> T:
+        """What pure work on so many objects returns; on many, it does not hold up the event loop."""
+        return await worker_thread.run_sized(work, objects * _BYTES_OF_AN_OBJECT, self.client.user.name)
 
     def _limiter(self) -> RateLimiter:
         limits = self.desk.limits

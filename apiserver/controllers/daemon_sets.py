@@ -1,12 +1,13 @@
 """Daemon sets: a pod on every node that takes it."""
 
+from functools import partial
+
 from apiserver.controllers.client import key_of
 from apiserver.controllers.places import DAEMON_SETS, NODES
 from apiserver.controllers.revision_keeper import RevisionKeeper
 from registry.controllers import daemon_sets as rules
 from registry.controllers import pods as podrules
 from registry.controllers import revisions
-from registry.controllers.daemon_sets import Situation
 from storage.stored_object import Object
 
 
@@ -39,11 +40,12 @@ class DaemonSetController(RevisionKeeper):
             by_node.setdefault(rules.node_of(pod), []).append(pod)
         revision = await self.present_revision(owner)
         hashed = revision["metadata"]["labels"][revisions.LABEL]
-        wanted = frozenset(name for name, node in self._nodes.items.items() if rules.wants(owner, node))
-        situation = Situation(owner, by_node, wanted, hashed, self.desk.clock.now())
-        await self.report(owner, situation.status())
+        nodes, now = list(self._nodes.items.values()), self.desk.clock.now()
+        look = partial(rules.situation, owner, by_node, nodes, hashed, now=now)
+        situation = await self.work(look, len(nodes))
+        await self.report(owner, await self.work(situation.status, len(nodes)))
         if not podrules.is_ending(owner):
-            plan = situation.plan()
+            plan = await self.work(situation.plan, len(nodes))
             await self.make(owner, [rules.pod_of(owner, node, hashed) for node in self.first(owner, plan.make)])
             gone = self.first(owner, plan.delete)
             for pod in gone:

@@ -6,13 +6,14 @@ what somebody else controls, nor anything while it is being deleted itself.
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from apiserver.controllers.client import Place, key_of
 from apiserver.controllers.controller import Controller
 from apiserver.controllers.informers import Informer
 from apiserver.controllers.places import PODS
-from registry.controllers import events
+from registry.controllers import claims, events
 from registry.controllers import pods as podrules
 from registry.errors import StatusError
 from registry.validation.label_selectors import selects
@@ -68,19 +69,17 @@ class PodOwner(Controller):
 
     async def claim(self, owner: Object) -> list[Object]:
         """What an owner controls, after it has taken in and let go what it should."""
-        namespace, selector = owner["metadata"]["namespace"], self.selector(owner)
-        mine = []
-        for obj in list(self._dependents.controlled_by(namespace, owner["metadata"]["uid"])):
-            if selects(selector, obj["metadata"].get("labels") or {}) or podrules.is_ending(obj):
-                mine.append(obj)
-            else:
-                await self._release(owner, obj)
-        if podrules.is_ending(owner):
-            return mine
-        for obj in list(self._dependents.controlled_by(namespace, "")):
-            if podrules.is_active(obj) and selects(selector, obj["metadata"].get("labels") or {}):
-                adopted = await self._adopt(owner, obj)
-                mine += [adopted] if adopted is not None else []
+        namespace, uid = owner["metadata"]["namespace"], owner["metadata"]["uid"]
+        controlled = list(self._dependents.controlled_by(namespace, uid))
+        orphans = list(self._dependents.controlled_by(namespace, ""))
+        number = len(controlled) + len(orphans)
+        found = await self.work(partial(claims.claims, owner, self.selector(owner), controlled, orphans), number)
+        for obj in found.released:
+            await self._release(owner, obj)
+        mine = found.mine
+        for obj in found.adopted:
+            adopted = await self._adopt(owner, obj)
+            mine += [adopted] if adopted is not None else []
         return mine
 
     def controlled(self, owner: Object) -> list[Object]:
