@@ -33,6 +33,8 @@ _NAMESPACE = "kube-system"
 
 _BYTES_OF_AN_OBJECT = 128
 """What the look of a controller at an object costs, as decoding so many bytes would."""
+_REST, _LONGEST_REST_SECONDS = 3.0, 1.0
+"""How many times as long as such work a controller rests behind it: thousands of changes become a few looks."""
 
 Keys = Callable[[Object], str]
 T = TypeVar("T")
@@ -99,8 +101,13 @@ class Controller:
         self.client = self.client.acting_as(name, *groups, manager=manager)
 
     async def work(self, work: Callable[[], T], objects: int) -> T:
-        """What pure work on so many objects returns; on many, it does not hold up the event loop."""
-        return await worker_thread.run_sized(work, objects * _BYTES_OF_AN_OBJECT, self.client.user.name)
+        """What pure work on so many objects returns. On many, it runs in the worker thread, and a rest follows it."""
+        size, patience = objects * _BYTES_OF_AN_OBJECT, self.desk.clock.patience
+        began = patience.monotonic()
+        result = await worker_thread.run_sized(work, size, self.client.user.name)
+        if size >= worker_thread.LONG:
+            await patience.sleep(min(_REST * (patience.monotonic() - began), _LONGEST_REST_SECONDS))
+        return result
 
     def _limiter(self) -> RateLimiter:
         limits = self.desk.limits

@@ -24,11 +24,11 @@ class ReplicaSetController(PodOwner):
         owner = self.owner(key)
         if owner is None:
             return None
-        pods = [pod for pod in await self.claim(owner) if not podrules.is_finished(pod)]
-        active = [pod for pod in pods if not podrules.is_ending(pod)]
+        claimed = await self.claim(owner)
+        active, ending = await self.work(partial(replicas.sort, claimed), len(claimed))
         failure = await self._settle(owner, active) if not podrules.is_ending(owner) else None
         now = self.desk.clock.now()
-        status = await self.work(partial(replicas.status, owner, active, len(pods) - len(active), now=now), len(pods))
+        status = await self.work(partial(replicas.status, owner, active, ending, now=now), len(active))
         replicas.tell_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
         await self.report(owner, status)
         if failure is not None:
