@@ -22,6 +22,7 @@ from registry.options import CreateOptions, DeleteOptions, UpdateOptions
 from registry.rest import Request, UpdatedObject
 from storage.interface import ListOptions, Preconditions
 from storage.stored_object import Object, StoredObject
+from storage.yielding import in_turns
 
 
 class Place(NamedTuple):
@@ -118,7 +119,13 @@ class Client(Struct, frozen=True):
         """The newest state of all."""
         async with self._seat("list", place, namespace):
             found = await self.at(place).storage.list(self._request(place, namespace), ListOptions())
-        return [item.decode() for item in found.items]
+        return [item.decode() async for item in in_turns(found.items)]
+
+    async def has_any(self, place: Place, namespace: str) -> bool:
+        """Whether there are objects of a kind in a namespace."""
+        async with self._seat("list", place, namespace):
+            found = await self.at(place).storage.list(self._request(place, namespace), ListOptions(limit=1))
+        return bool(found.items)
 
     async def create(self, place: Place, obj: Object, *, namespace: str = "") -> Object:
         """Make an object, of which nothing is used up: it may share parts with others. Raises StatusError."""

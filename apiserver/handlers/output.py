@@ -18,7 +18,6 @@ from apiserver.answers import Answer, can_answer
 from apiserver.context import RequestContext
 from apiserver.handlers import recorded, transforms
 from apiserver.handlers.served import Served
-from apiserver.handlers.turns import in_turns
 from apiserver.negotiation import Format
 from apiserver.pieces import JSONList
 from apiserver.serializers import protobuf, yaml
@@ -27,6 +26,7 @@ from registry.schema import Catalog
 from storage import worker_thread
 from storage.interface import ListResult
 from storage.stored_object import Object, StoredObject
+from storage.yielding import in_turns
 
 _GZIP_FROM_BYTES = 128 * 1024
 _GZIP_LEVEL = 1

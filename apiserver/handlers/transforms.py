@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from apiserver import negotiation, parameters
 from apiserver.handlers.served import Served
-from apiserver.handlers.turns import in_turns
 from apiserver.negotiation import Format
 from apiserver.urls import Query
 from registry import errors
@@ -17,6 +16,7 @@ from registry.names import GroupVersionKind
 from registry.printing import tables
 from registry.validation import field
 from storage.stored_object import Object, StoredObject
+from storage.yielding import in_turns
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})

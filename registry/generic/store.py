@@ -43,6 +43,7 @@ from storage.dry_run import DryRunnableStorage
 from storage.interface import ListOptions, ListResult, Preconditions, Update, Watch, WatchOptions, WatchSink
 from storage.stored_object import Object, StoredObject
 from storage.worker_thread import LONG, TakesLong
+from storage.yielding import in_turns
 
 T = TypeVar("T")
 
@@ -372,7 +373,7 @@ class Store(Struct, frozen=True, kw_only=True):
         """Not atomic: what was deleted before a failure stays deleted."""
         self._warn_of_deletion(request, options)
         result = await self.list(request, selected)
-        for item in result.items:
+        async for item in in_turns(result.items):
             namespace, _, name = item.key.rpartition("/")
             try:
                 await Deleter(self, replace(request, namespace=namespace), name, options).run()

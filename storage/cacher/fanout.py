@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from storage.cacher.cache_watcher import CacheWatcher, bookmark
 from storage.cacher.change import Change
 from storage.cacher.groups import Group, Groups
-from storage.cacher.pacing import Share
 from storage.cacher.watermark import Watermark
 from storage.clock import Clock
 from storage.errors import Corrupt, StorageError
 from storage.interface import WatchBatch, WatchEvent
 from storage.tasks import Tasks
+from storage.yielding import Share
 
 logger = logging.getLogger(__name__)
 

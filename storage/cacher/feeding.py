@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from storage.cacher import scope as scopes
 from storage.cacher.cache_watcher import CacheWatcher, bookmark
 from storage.cacher.fanout import Fanout
-from storage.cacher.pacing import Share
 from storage.cacher.time_budget import TimeBudget
 from storage.cacher.watch_cache import WatchCache
 from storage.clock import Clock
 from storage.errors import Corrupt, Expired, StorageError
 from storage.interface import WatchBatch, WatchEvent, WatchEventType
 from storage.tasks import Tasks
+from storage.yielding import Share
 
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared budget adds to it."""

@@ -7,11 +7,11 @@ import pytest
 
 from storage.cacher.cache_watcher import CacheWatcher
 from storage.cacher.feeding import GRACE_SECONDS, LONGEST_PAUSE
-from storage.cacher.pacing import MAX_STEPS
 from storage.cacher.time_budget import MAXIMUM
 from storage.cacher.window import FRESH_SECONDS, SMALLEST
 from storage.errors import Corrupt, Expired
 from storage.interface import WatchEventType, WatchOptions
+from storage.yielding import MAX_STEPS
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import broken, put, stored
 from tests.storage.steps import labelled

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from storage import continue_token
-from storage.cacher.pacing import MAX_STEPS
 from storage.cacher.pages import STRIDE, page_of
 from storage.clock import ManualClock
 from storage.errors import Corrupt
 from storage.interface import ListOptions, ListResult, Match
 from storage.stored_object import StoredObject
+from storage.yielding import MAX_STEPS
 from tests.storage.cacher.objects import Decodings, broken, stored
 from tests.storage.steps import labelled
 

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from storage.cacher.cacher import Cacher
-from storage.cacher.pacing import MAX_STEPS
 from storage.clock import ManualClock
 from storage.errors import Expired, Unavailable
 from storage.interface import ListOptions, WatchEventType
 from storage.kv.memory import MemoryKV
 from storage.store import Store
+from storage.yielding import MAX_STEPS
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, labelled, set_spec, shapes, with_field
 
