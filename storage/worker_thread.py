@@ -1,10 +1,14 @@
-"""Worker thread: pure work that may take long runs in one thread beside the event loop, users in turns.
+"""Worker thread: pure work that may take long runs in one thread beside the event loop, a fair share for each user.
 
 One thread, because pure Python work holds the interpreter: a second one would only slow down the first and the event
 loop. Parsing, decoding, CEL and protobuf all hold it; zlib lets go of it (`run_without_interpreter`).
 
-    queued     admin: a1 a2 a3    kubelet: k1    (store): s1
-    run        a1 k1 s1 a2 a3
+Users who wait have equal shares of the thread's time (start-time fair queueing): next is the user whose last piece
+ended first, on a scale that runs with the thread. The pieces of a request follow each other: each time, a turn of the
+loop is waited for the next one, so that a user of many short pieces is not put behind a long one each time.
+
+    queued     admin: 50 ms, 50 ms    kubelet: 1 ms, and 1 ms as soon as that is done
+    runs       admin 50, kubelet 1, kubelet 1, admin 50
 
 Must hold: what the event loop does at once takes milliseconds; one piece of work runs at a time; a piece whose request
 has ended (the client went away, the deadline has passed) never begins. A piece that runs cannot be stopped.
@@ -84,14 +88,19 @@ class WorkerThread:
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[_Piece]] = {}
-        """By user: the first one is next, and goes to the end then."""
-        self._is_running = False
+        """By user."""
+        self._is_taken = False
+        self._now = 0.0
+        """Where on the scale of shares the piece began that began last."""
+        self._ended: dict[str, float] = {}
+        """Where on that scale the last piece of a user ended, if that is later."""
 
     async def run(self, work: Callable[[], T], user: str) -> T:
         """What work returns when its user's turn has come."""
         outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(user, deque()).append(_Piece(work, outcome))
-        self._start_next()
+        if not self._is_taken:
+            self._start_next()
         return await outcome
 
     def statistics(self) -> dict[str, int]:
@@ -99,32 +108,42 @@ class WorkerThread:
         return {user: len(pieces) for user, pieces in self._waiting.items()}
 
     def _start_next(self) -> None:
-        piece = self._next() if not self._is_running else None
-        if piece is None:
-            return
-        self._is_running = True
+        self._is_taken = False
+        while self._waiting:
+            user = min(self._waiting, key=self._begin_of)
+            piece = self._take(user)
+            if not piece.outcome.done():  # its request has not ended
+                self._start(user, piece)
+                return
+
+    def _begin_of(self, user: str) -> float:
+        return max(self._now, self._ended.get(user, 0.0))
+
+    def _take(self, user: str) -> _Piece:
+        pieces = self._waiting[user]
+        piece = pieces.popleft()
+        if not pieces:
+            del self._waiting[user]
+        return piece
+
+    def _start(self, user: str, piece: _Piece) -> None:
+        loop = asyncio.get_running_loop()
+        self._is_taken = True
+        self._now, began = self._begin_of(user), loop.time()
         was_collecting = _make_way()
-        running = asyncio.get_running_loop().run_in_executor(None, piece.work)
+        running = loop.run_in_executor(None, piece.work)
 
         def done(ended: "asyncio.Future[Any]") -> None:
             _end_making_way(was_collecting)
-            self._is_running = False
+            self._note_end(user, loop.time() - began)
             _hand_over(ended, piece.outcome)
-            self._start_next()
+            loop.call_soon(loop.call_soon, self._start_next)  # behind the next piece of the same request
 
         running.add_done_callback(done)
 
-    def _next(self) -> _Piece | None:
-        """The next piece whose request has not ended."""
-        while self._waiting:
-            user = next(iter(self._waiting))
-            pieces = self._waiting.pop(user)
-            piece = pieces.popleft()
-            if pieces:
-                self._waiting[user] = pieces
-            if not piece.outcome.done():
-                return piece
-        return None
+    def _note_end(self, user: str, seconds: float) -> None:
+        ended = {one: at for one, at in self._ended.items() if at > self._now}
+        self._ended = {**ended, user: self._now + seconds}
 
 
 def _hand_over(ended: "asyncio.Future[Any]", outcome: "asyncio.Future[Any]") -> None:
