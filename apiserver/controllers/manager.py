@@ -82,7 +82,8 @@ class Manager:
 
     def _run(self, name: str, make: Make, limits: Limits) -> None:
         """Run controllers whenever this server has the lease of that name."""
-        client = Client(self._served, self._flow, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
+        user = authenticated(_USER)
+        client = Client(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
         election = Election(client, self._clock, name=name, identity=self._identity)
         self._elections.append(election)
         self._tasks.spawn(election.run(lambda: self._lead(make, limits)), name=name)
