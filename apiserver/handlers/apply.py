@@ -4,7 +4,6 @@ Must hold: the text is read once, however often the apply is tried; what a stric
 what the apply itself finds.
 """
 
-import asyncio
 from dataclasses import dataclass, field
 
 import orjson
@@ -18,11 +17,10 @@ from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.machinery.patch import body_errors
 from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.schema import DecodeError, depth, yaml_keys
-from aio_apiserver.storage import aside
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding YAML: "
-_THREAD_FROM_BYTES = 16 * 1024
 
 
 @dataclass(slots=True)
@@ -32,6 +30,7 @@ class AppliedConfiguration:
     patch: Patch
     served: Served[Updater]
     manager: str
+    user: str
     empties: list[Empty]
     """Where what is empty in the result is noted."""
     force: bool = field(kw_only=True)
@@ -43,7 +42,8 @@ class AppliedConfiguration:
         live = current.decode() if current is not None else None
         owners = self.served.storage.field_manager(self.served.version)
         config = _configuration(document)
-        run = aside.of_size(len(self.patch.text) + (len(current.json) if current is not None else 0))
+        size = len(self.patch.text) + (len(current.json) if current is not None else 0)
+        run = worker_thread.runner(size, self.user)
         obj = await webhook_converted.apply(
             owners, live, config, self.manager, force=self.force, empties=self.empties, run=run
         )
@@ -53,10 +53,8 @@ class AppliedConfiguration:
     async def _read(self) -> "yaml.Document":
         """The configuration; a long one does not hold up the event loop."""
         if self._document is None:
-            text = self.patch.text
             try:
-                is_short = len(text) < _THREAD_FROM_BYTES
-                self._document = yaml.read(text) if is_short else await asyncio.to_thread(yaml.read, text)
+                self._document = await yaml.read_in_turn(self.patch.text, self.user)
             except ValueError as exc:
                 raise BadRequest(f"{_UNDECODABLE}error converting YAML to JSON: {exc}") from exc
         return self._document

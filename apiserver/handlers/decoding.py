@@ -20,7 +20,7 @@ from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
-from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage import worker_thread
 
 _SUMMARY_BYTES = 30
 _NOT_REGISTERED = (
@@ -46,13 +46,14 @@ async def _fitting(
 ) -> Decoded:
     expected = served.view.object_kind
     try:
-        found = await contents.read(body, request, served.types, expected)
+        found = await contents.read(body, request, context, served.types, expected)
         stated = found.type()
     except contents.Unreadable as exc:
         raise _unrecognized(str(exc), body, expected) from exc
     kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(stated, body, served)
     try:
-        decoded = await aside(partial(_decoded, served, found), len(body))
+        work = partial(_decoded, served, found)
+        decoded = await worker_thread.run_sized(work, len(body), context.user.name)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
     _report((*found.strict_errors, *decoded.strict_errors), context, field_validation, (kind, expected))

@@ -37,7 +37,7 @@ async def read(request: web.BaseRequest, context: RequestContext, served: Served
         return parameters.delete_options(context.query)
     kind = served.types.type_for(_OPTIONS.group, _OPTIONS.version, _OPTIONS.kind)
     try:
-        content = await contents.read(body, request, served.types, _OPTIONS)
+        content = await contents.read(body, request, context, served.types, _OPTIONS)
         _check_type(content, body)
         decoded = kind.decode(content.value, text=content.text).obj
         recorded.sent_options(context, decoded)

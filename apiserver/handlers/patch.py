@@ -5,6 +5,7 @@ state that it replaces, so it is applied again after a conflict.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from aiohttp import hdrs, web
 from msgspec import Struct
@@ -22,7 +23,7 @@ from aio_apiserver.registry.base.golang import json_characters
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.options import PatchOptions, UpdateOptions, check_patch
 from aio_apiserver.registry.generic.rest import Request, UpdatedObject, Updater
-from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
@@ -40,7 +41,8 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     asked, name = write_request(request, context, served, size=len(body)), context.info.name
     make: _Make
     if transform is None:
-        make = AppliedConfiguration(patch, served, options.field_manager, asked.empties, force=bool(options.force)).make
+        manager, user = options.field_manager, asked.user.name
+        make = AppliedConfiguration(patch, served, manager, user, asked.empties, force=bool(options.force)).make
     else:
         make = _Patched(transform, patch, served, asked, name).make
     updated = UpdatedObject(_Named(make, served, asked, name).make, knows_managers=is_apply)
@@ -71,7 +73,8 @@ class _Patched(Struct, frozen=True):
         if current is None:
             raise errors.NotFound(self.served.resource, self.name)
         size = len(self.patch.text) + len(current.json)
-        made = await aside(lambda: self.transform(self.patch, self.served, current), size)
+        work = partial(self.transform, self.patch, self.served, current)
+        made = await worker_thread.run_sized(work, size, self.request.user.name)
         self.request.empties[:] = made.empties
         return made.obj
 

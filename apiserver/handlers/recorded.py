@@ -3,7 +3,6 @@
 Must hold: nothing is decoded, copied or encoded unless the level of the record wants it.
 """
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,7 +48,7 @@ async def sent_patch(context: RequestContext, text: bytes) -> None:
 async def _sent_yaml(context: RequestContext, text: bytes) -> None:
     assert context.trail is not None
     try:
-        document = await asyncio.to_thread(yaml.read, text)
+        document = await yaml.read_in_turn(text, context.user.name)
     except ValueError:
         return
     context.trail.patched(orjson.loads(document.json))

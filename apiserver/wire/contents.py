@@ -4,7 +4,7 @@ Must hold: whatever bytes come, the outcome is a map with the type that it state
 kube-apiserver's words.
 """
 
-import asyncio
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -12,11 +12,13 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
+from aio_apiserver.storage import worker_thread
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "
@@ -24,7 +26,6 @@ NOT_AN_OBJECT = (
 )
 _NO_TYPE = "couldn't get version/kind; json parse error: "
 _MEMBERS = {"apiVersion": "apiVersion", "apiversion": "apiVersion", "kind": "kind"}
-_THREAD_FROM_BYTES = 16 * 1024
 
 
 class Unreadable(ValueError):
@@ -59,7 +60,9 @@ class Content(NamedTuple):
         return group, version, stated.get("kind", "")
 
 
-async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: GroupVersionKind) -> Content:
+async def read(
+    body: bytes, request: web.BaseRequest, context: RequestContext, types: Catalog, expected: GroupVersionKind
+) -> Content:
     """What is in a body. Raises Unreadable, UnsupportedMediaType."""
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
     match media_type:
@@ -67,11 +70,12 @@ async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: 
             text = json_characters.readable(body)
             return Content(_parsed(text), text)
         case negotiation.YAML:
-            document = await _yaml(body)
+            document = await _yaml(body, context.user.name)
             return Content(_parsed(document.json), document.json, document.strict_errors)
         case negotiation.PROTOBUF:
             try:
-                value = protobuf.to_value(body, types, expected)
+                work = partial(protobuf.to_value, body, types, expected)
+                value = await worker_thread.run_sized(work, len(body), context.user.name)
             except ValueError as exc:
                 raise Unreadable(str(exc)) from exc
             _check_depth(value)
@@ -79,10 +83,9 @@ async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: 
     raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
 
 
-async def _yaml(body: bytes) -> "yaml.Document":
-    """A document of YAML; a long one does not hold up the event loop."""
+async def _yaml(body: bytes, user: str) -> "yaml.Document":
     try:
-        return yaml.read(body) if len(body) < _THREAD_FROM_BYTES else await asyncio.to_thread(yaml.read, body)
+        return await yaml.read_in_turn(body, user)
     except ValueError as exc:
         raise Unreadable(str(exc)) from exc
 

@@ -37,7 +37,7 @@ from aio_apiserver.registry.generic.rest import Deleted, Request, Updated, Updat
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply import admitted, times, webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread, of_size
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import (
@@ -50,6 +50,8 @@ from aio_apiserver.storage.interface import (
     WatchSink,
 )
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.worker_thread import LONG, TakesLong
+from aio_apiserver.storage.yielding import in_turns
 
 T = TypeVar("T")
 
@@ -199,7 +201,7 @@ class Store(Struct, frozen=True, kw_only=True):
             return await self._write_new(request, name, obj, options)
 
     async def _write_new(self, request: Request, name: str, obj: Object, options: CreateOptions) -> StoredObject:
-        canonical = await aside(partial(self.canonical, obj), request.size)
+        canonical = await worker_thread.run_sized(partial(self.canonical, obj), request.size, request.user.name)
         writing = self.storage.create(self.key(request, name), canonical, ttl=self.ttl, dry_run=options.is_dry_run)
         return await self.interpreted(writing, "create", name)
 
@@ -244,7 +246,9 @@ class Store(Struct, frozen=True, kw_only=True):
                 await self._prepare_update(request, name, new=new, old=old, options=options, taken=taken, size=size)
             if is_too_large:
                 new["metadata"].pop("managedFields", None)
-            return Update(await aside(partial(self.canonical, new), size), ttl=self.ttl)
+            return Update(
+                await worker_thread.run_sized(partial(self.canonical, new), size, request.user.name), ttl=self.ttl
+            )
 
         key = self.key(request, name)
         preconditions = updated.preconditions or Preconditions()
@@ -317,13 +321,13 @@ class Store(Struct, frozen=True, kw_only=True):
         attributes = self.attributes(Operation.UPDATE, request, options, name=name, obj=new, old=old)
         await self._mutate(attributes, new)
         if self.strategy.has_generation:
-            await aside(partial(self._settle, new), size)
+            await worker_thread.run_sized(partial(self._settle, new), size, request.user.name)
         self._check_resource_version(name, new["metadata"], old["metadata"])
         if self.hooks.begin_update is not None:
             await taken.take(self.hooks.begin_update(new, old, options.is_dry_run))
         context = self.context(request) if self.hooks.check is None else await self._checked(request, new, old)
         await self._prepare(partial(preparation.before_update, new=new, old=old), request, context, size=size)
-        await aside(partial(self._keep_times, new, old), size)
+        await worker_thread.run_sized(partial(self._keep_times, new, old), size, request.user.name)
         await self.admission.validate(attributes)
         if deletion.ends_with(new["metadata"], old["metadata"]) and not self.strategy.is_held(new):
             raise _EmptiedFinalizers(new)
@@ -377,7 +381,7 @@ class Store(Struct, frozen=True, kw_only=True):
         """Not atomic: what was deleted before a failure stays deleted."""
         self._warn_of_deletion(request, options)
         result = await self.list(request, selected)
-        for item in result.items:
+        async for item in in_turns(result.items):
             namespace, _, name = item.key.rpartition("/")
             try:
                 await Deleter(self, replace(request, namespace=namespace), name, options).run()
@@ -398,12 +402,14 @@ class Store(Struct, frozen=True, kw_only=True):
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
-            await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
+            await webhook_converted.track(
+                manager, live, new, writer, empties=request.empties, run=worker_thread.runner(size, request.user.name)
+            )
 
     async def _prepare(
         self, prepare: Callable[..., None], request: Request, context: StrategyContext, *, size: int
     ) -> None:
-        """Make an object ready to be stored, aside if that takes long."""
+        """Make an object ready to be stored, in the worker thread if that takes long."""
         prepare = partial(prepare, self.kind, self.strategy, request=request)
         if size < LONG and not self.strategy.takes_long:
             try:
@@ -412,7 +418,8 @@ class Store(Struct, frozen=True, kw_only=True):
                 pass
             else:
                 return
-        await in_a_thread(partial(prepare, context=replace(context, may_take_long=True)))
+        long = partial(prepare, context=replace(context, may_take_long=True))
+        await worker_thread.run(long, request.user.name)
 
     def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
         """Note on an object what the server itself has changed, as if it had come by a path."""
