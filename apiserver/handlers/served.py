@@ -16,7 +16,6 @@ from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base.names import GroupKind, GroupResource
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import RESTStorage
-from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.groups.apiextensions import versions
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
@@ -24,6 +23,7 @@ from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.view import View
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -18,8 +18,8 @@ from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.apiserver.wire.watch_streams import Frames
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.registry.machinery.printing import tables
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
 from aio_apiserver.storage.stored_object import Object
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.view import View, typed
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.view import View, typed
 from aio_apiserver.storage.stored_object import Object
 
 

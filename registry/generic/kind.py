@@ -13,16 +13,10 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVer
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.registry.machinery.view import Conversion
 from aio_apiserver.storage.stored_object import Object
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-
-
-class Conversion(Struct, frozen=True):
-    """How one served version and the hub turn into each other. Both own what they are given."""
-
-    to_hub: Callable[[Object], Object]
-    from_hub: Callable[[Object], Object]
 
 
 class Scale(Struct, frozen=True):

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request
-from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authe
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation, Request, Updated, UpdatedObject
-from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -19,11 +19,11 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request, timestamp
 from aio_apiserver.registry.generic.reviews import review
-from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"

@@ -5,17 +5,40 @@ value, `\\`, `\,` and `\=` stand for the characters; any other backslash is refu
 """
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.selection import Operator, Requirement
 
 # In the order in which upstream tries them at each position.
 _OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))
 
 
-def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
+class Selectable(Protocol):
+    """A kind, as far as field selectors have to know it."""
+
+    @property
+    def unknown_field_message(self) -> str:
+        """The error for a field that this kind, which has fields of its own, does not offer."""
+        ...
+
+    @property
+    def has_own_fields(self) -> bool:
+        """Whether objects can be selected by more than their name and namespace."""
+        ...
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether a CustomResourceDefinition makes it."""
+        ...
+
+    def field_name(self, label: str) -> str | None:
+        """The field that a word of a field selector means; None when the kind does not offer it."""
+        ...
+
+
+def parse(text: str, kind: Selectable) -> tuple[Requirement, ...]:
     """The requirements of a selector. Raises BadRequest."""
     return tuple(_requirement(term, kind) for term in terms(text))
 
@@ -39,7 +62,7 @@ def _terms(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _requirement(term: tuple[str, Operator, str], kind: Kind) -> Requirement:
+def _requirement(term: tuple[str, Operator, str], kind: Selectable) -> Requirement:
     label, operator, value = term
     name = kind.field_name(label)
     if name is None:
@@ -73,7 +96,7 @@ def _unescape(value: str) -> str:
     return "".join(plain)
 
 
-def _unknown(name: str, kind: Kind) -> str:
+def _unknown(name: str, kind: Selectable) -> str:
     if kind.has_own_fields or kind.is_custom:
         return kind.unknown_field_message.format(name=name, quoted=quote(name))
     return f'{quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -12,8 +12,14 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic.kind import Conversion
 from aio_apiserver.storage.stored_object import Object, StoredObject
+
+
+class Conversion(Struct, frozen=True):
+    """How one served version and the hub turn into each other. Both own what they are given."""
+
+    to_hub: Callable[[Object], Object]
+    from_hub: Callable[[Object], Object]
 
 
 def typed(kind: GroupVersionKind, obj: Object) -> Object:
