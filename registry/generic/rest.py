@@ -22,16 +22,15 @@ from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.admission.interface import Admission, Run
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
+from aio_apiserver.registry.generic.metric_sets import MetricSets
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
@@ -222,9 +221,8 @@ class Foundation(Struct, frozen=True, kw_only=True):
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
-    admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
-    allocation_metrics: AllocationMetrics = field(default_factory=AllocationMetrics)
     kinds: KindLookup = field(default_factory=NoKinds)
+    metrics: MetricSets = field(default_factory=MetricSets)
     call_webhook: CallWebhook = call_nobody
     open_webhook: OpenWebhook = open_none
 

@@ -82,7 +82,7 @@ def make(given: Foundation) -> "PodSecurity":
         pods,
         given.clock.patience,
         configuration=configuration,
-        metrics=given.admission_metrics.pod_security,
+        metrics=given.metrics.of(PodSecurityMetrics),
     )
 
 

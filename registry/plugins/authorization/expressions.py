@@ -12,6 +12,7 @@ from typing import Any
 
 from aio_apiserver.registry.generic.access.authentication import BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.libraries import BASE

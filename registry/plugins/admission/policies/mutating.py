@@ -20,6 +20,7 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicy
     MUTATINGADMISSIONPOLICYBINDINGS,
 )
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Mutation, Policy
@@ -75,7 +76,7 @@ class MutatingAdmissionPolicy(Plugin):
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._params = Params(given.storage_for, given.kinds)
         self._access = given.authorizer
-        self._metrics = given.admission_metrics.conditions
+        self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
         self._merge = patches.Merger(given.types)
 

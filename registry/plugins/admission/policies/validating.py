@@ -19,6 +19,7 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
@@ -59,7 +60,7 @@ class ValidatingAdmissionPolicy(Plugin):
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._params = Params(given.storage_for, given.kinds)
         self._access = given.authorizer
-        self._metrics = given.admission_metrics.conditions
+        self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
 
     async def validate(self, attributes: Attributes) -> None:

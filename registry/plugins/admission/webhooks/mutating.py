@@ -15,6 +15,7 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigur
     MUTATINGWEBHOOKCONFIGURATIONS,
 )
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.admission.webhooks import notes as audit
 from aio_apiserver.registry.plugins.admission.webhooks import patching
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
@@ -50,7 +51,7 @@ class MutatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, MUTATING)
         self._caller = Caller(self.name, given, mutates=True)
-        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, MUTATING)
+        self._outcomes = Outcomes(given.metrics.of(WebhookMetrics), given.clock.patience, MUTATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -8,7 +8,7 @@ from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
@@ -23,7 +23,7 @@ class Selector:
     def __init__(self, given: Foundation, step: str) -> None:
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._access: Authorizer = given.authorizer
-        self._metrics = given.admission_metrics.conditions
+        self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
         self._step = step
 

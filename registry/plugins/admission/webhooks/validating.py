@@ -14,6 +14,7 @@ from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfig
     VALIDATINGWEBHOOKCONFIGURATIONS,
 )
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
@@ -30,7 +31,7 @@ class ValidatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, VALIDATING)
         self._caller = Caller(self.name, given, mutates=False)
-        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, VALIDATING)
+        self._outcomes = Outcomes(given.metrics.of(WebhookMetrics), given.clock.patience, VALIDATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:

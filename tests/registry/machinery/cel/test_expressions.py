@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
 from aio_apiserver.registry.machinery.cel.libraries import BASE

@@ -9,6 +9,7 @@ from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Request, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
@@ -37,7 +38,7 @@ class Cluster:
         assert isinstance(cidrs, Store)
         self.services, self._addresses, self._cidrs = services, addresses, cidrs
         self.node_ports = NodePorts(
-            factory.storage_for(RANGES), self.given.config.service_node_ports, self.given.allocation_metrics
+            factory.storage_for(RANGES), self.given.config.service_node_ports, self.given.metrics.of(AllocationMetrics)
         )
         self.repair = service_repair.repair(groups, self.given)
 

@@ -9,14 +9,16 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.machinery.cel import types
-from aio_apiserver.registry.machinery.cel.admission_types import (
+from aio_apiserver.registry.generic.expressions import authorization
+from aio_apiserver.registry.generic.expressions.admission_types import (
     NAMESPACE,
     REQUEST,
     REQUEST_OBJECTS,
     VARIABLES,
     WithPatches,
 )
+from aio_apiserver.registry.generic.expressions.libraries import BASE
+from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.libraries import BASE, authorization, json_patches
 from aio_apiserver.registry.machinery.cel.syntax import Issue

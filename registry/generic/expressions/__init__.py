@@ -1,0 +1,1 @@
+"""The CEL environments of admission, and the library that asks an authorizer."""
