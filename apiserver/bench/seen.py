@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.machinery.serializers import yaml
 
 _ANY_SUFFIX = "?????"
 """What the server puts behind a `generateName`."""
@@ -105,9 +105,9 @@ def _from_yaml(data: bytes) -> Any:
 
 
 def _from_protobuf(data: bytes) -> Any:
-    from aio_apiserver.apiserver.serializers import protobuf
     from aio_apiserver.registry.base.names import GroupVersionKind
     from aio_apiserver.registry.machinery import schema
+    from aio_apiserver.registry.machinery.serializers import protobuf
 
     return _said(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
 

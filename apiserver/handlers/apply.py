@@ -11,13 +11,13 @@ import orjson
 
 from aio_apiserver.apiserver.handlers.patch_types import Patch
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.machinery.patch import body_errors
 from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.schema import yaml_keys
+from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage import aside
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -16,7 +16,6 @@ from aiohttp import hdrs, web
 from aio_apiserver.apiserver.handlers import recorded, transforms
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.turns import in_turns
-from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import JSONList
@@ -24,6 +23,7 @@ from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 from aio_apiserver.storage.interface import ListResult
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 _DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}

@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from aio_apiserver.apiserver.handlers import verbs
-from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base.names import GroupKind, GroupResource
 from aio_apiserver.registry.generic.kind import Kind
@@ -23,6 +22,7 @@ from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.view import View
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object

@@ -5,11 +5,11 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.machinery.schema import Catalog, builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag
 
 _TYPE, _OBJECT = 1, 2
 _RAW = 1

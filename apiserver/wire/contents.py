@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import orjson
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.schema.scalars import json_type
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "

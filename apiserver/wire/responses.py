@@ -13,12 +13,12 @@ from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.server import Server
-from tests.apiserver.serializers.test_yaml import BOMB
+from tests.registry.machinery.serializers.test_yaml import BOMB
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, read_answer, running
 
 JSON = "application/json"

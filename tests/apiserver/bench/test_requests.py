@@ -5,11 +5,11 @@ import pytest
 
 from aio_apiserver.apiserver.bench.found import Found, explain
 from aio_apiserver.apiserver.bench.seen import Seen
-from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.testing import golden
 from aio_apiserver.apiserver.testing.client import Client, Refused
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from aio_apiserver.registry.base.deferred import Deferred
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.serializers import protobuf, yaml
+    from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 else:
-    protobuf = Deferred("aio_apiserver.apiserver.serializers.protobuf")
-    yaml = Deferred("aio_apiserver.apiserver.serializers.yaml")
+    protobuf = Deferred("aio_apiserver.registry.machinery.serializers.protobuf")
+    yaml = Deferred("aio_apiserver.registry.machinery.serializers.yaml")
 
 __all__ = ["protobuf", "yaml"]

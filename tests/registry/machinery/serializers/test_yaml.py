@@ -3,7 +3,7 @@ import re
 import orjson
 import pytest
 
-from aio_apiserver.apiserver.serializers import yaml, yaml_limits
+from aio_apiserver.registry.machinery.serializers import yaml, yaml_limits
 
 BOMB = b"a: &a [%b]\n" % (b"x," * 9) + b"".join(
     b"%c: &%c [%b]\n" % (char, char, b"*%c," % (char - 1) * 9) for char in b"bcdefghi"

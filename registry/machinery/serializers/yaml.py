@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from aio_apiserver.apiserver.serializers import yaml_json, yaml_limits, yaml_scalars
 from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.machinery.schema import yaml_keys
 from aio_apiserver.registry.machinery.schema.ordering import as_printed
+from aio_apiserver.registry.machinery.serializers import yaml_json, yaml_limits, yaml_scalars
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

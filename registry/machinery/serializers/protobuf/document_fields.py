@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from aio_apiserver.apiserver.serializers.protobuf.encoding import FIXED64, LENGTH, VARINT, delimited, tag, varint
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
+    FIXED64,
+    LENGTH,
+    VARINT,
+    delimited,
+    tag,
+    varint,
+)
 
 Write = Callable[[Any], bytes]
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.encoding import Malformed, read_varint, signed, varint
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import Malformed, read_varint, signed, varint
 
 TYPES = builtin()
 POD = GroupVersionKind("", "v1", "Pod")

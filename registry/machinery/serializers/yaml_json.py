@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.serializers.yaml_limits import MAX_DEPTH
 from aio_apiserver.registry.machinery.schema import strict
+from aio_apiserver.registry.machinery.serializers.yaml_limits import MAX_DEPTH
 
 _LONGEST_KEY = 1000
 _OBJECT = b"{"

@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.serializers.protobuf.encoding import (
+from aio_apiserver.registry.base.golang import json_numbers
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
     FIXED64,
     LENGTH,
     VARINT,
@@ -24,7 +25,6 @@ from aio_apiserver.apiserver.serializers.protobuf.encoding import (
     tag,
     varint,
 )
-from aio_apiserver.registry.base.golang import json_numbers
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = 1000

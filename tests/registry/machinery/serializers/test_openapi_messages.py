@@ -1,5 +1,5 @@
-from aio_apiserver.apiserver.serializers.protobuf import openapi3, swagger
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag
+from aio_apiserver.registry.machinery.serializers.protobuf import openapi3, swagger
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag
 
 
 def field(number: int, content: bytes) -> bytes:

@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.apiserver.serializers.protobuf import alternatives, leaves
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
-from aio_apiserver.apiserver.serializers.protobuf.leaves import Leaf
 from aio_apiserver.registry.machinery.schema import Catalog, presence, wire
 from aio_apiserver.registry.machinery.schema.wire import WireField
+from aio_apiserver.registry.machinery.serializers.protobuf import alternatives, leaves
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
+from aio_apiserver.registry.machinery.serializers.protobuf.leaves import Leaf
 
 Value = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aio_apiserver.apiserver.serializers import yaml, yaml_json
+from aio_apiserver.registry.machinery.serializers import yaml, yaml_json
 
 _TEXTS = st.text(max_size=6) | st.sampled_from(
     ["<<", "a: b", "yes", "null", "#", "1:30", "\u2028", "\x85", "\x7f", "'", "-"]

@@ -7,10 +7,16 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, Malformed, delimited, read_fields, tag
-from aio_apiserver.apiserver.serializers.protobuf.messages import Message, Messages
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind, wire
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
+    LENGTH,
+    Malformed,
+    delimited,
+    read_fields,
+    tag,
+)
+from aio_apiserver.registry.machinery.serializers.protobuf.messages import Message, Messages
 
 MAGIC = b"k8s\x00"
 _MAGIC_NUMBERS = "[107 56 115 0]"

@@ -6,7 +6,7 @@ Pure tables. Must hold: what a document has, its message has; numbers are those 
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.apiserver.serializers.protobuf.document_fields import (
+from aio_apiserver.registry.machinery.serializers.protobuf.document_fields import (
     Message,
     anything,
     double,
