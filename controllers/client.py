@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject

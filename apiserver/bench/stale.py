@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.apiserver.wire import parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 

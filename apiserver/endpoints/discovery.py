@@ -16,12 +16,13 @@ from aio_apiserver.apiserver.endpoints import discovery_documents as documents
 from aio_apiserver.apiserver.endpoints.discovery_documents import Document, Group
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.handlers import output
-from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.negotiation import Target
 from aio_apiserver.apiserver.wire.single_write import Answer
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter
 
@@ -109,7 +110,7 @@ class GroupPaths:
         return list(self._handlers.get())
 
 
-def _groups(groups: Groups) -> Sequence[Group]:
+def _groups(groups: ServedGroups) -> Sequence[Group]:
     return [Group(name, versions) for name, versions in groups.items()]
 
 

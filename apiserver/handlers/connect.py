@@ -9,13 +9,13 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import container_logs, output, reverse_proxy, tunnels
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.generic.rest import Connecter
+from aio_apiserver.registry.generic.served import Served
 
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
 

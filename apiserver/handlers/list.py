@@ -4,10 +4,10 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import negotiation, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.rest import Lister
+from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:

@@ -14,7 +14,6 @@ import orjson
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import recorded, transforms
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.turns import in_turns
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -22,6 +21,7 @@ from aio_apiserver.apiserver.wire.long_bodies import JSONList
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 from aio_apiserver.storage.interface import ListResult
@@ -41,7 +41,8 @@ def negotiated(
     accept = request.headers.get(hdrs.ACCEPT, "")
     if not negotiation.is_served(accept) and not served.kind.is_custom:
         raise errors.RouteNotAcceptable(written)
-    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, served.allows)
+    allowed = negotiation.allows(has_tables=served.has_tables, has_messages=served.has_messages)
+    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, allowed)
     if chosen is None:
         raise errors.NotAcceptable(negotiation.MEDIA_TYPES)
     return chosen

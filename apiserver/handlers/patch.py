@@ -13,7 +13,6 @@ from aio_apiserver.apiserver.handlers import output, recorded
 from aio_apiserver.apiserver.handlers.apply import AppliedConfiguration
 from aio_apiserver.apiserver.handlers.patch_types import Patch, Transform, patch_type
 from aio_apiserver.apiserver.handlers.rest_request import write_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
@@ -22,6 +21,7 @@ from aio_apiserver.registry.base.golang import json_characters
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.options import PatchOptions, UpdateOptions, check_patch
 from aio_apiserver.registry.generic.rest import Request, UpdatedObject, Updater
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.aside import aside
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

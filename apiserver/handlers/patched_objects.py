@@ -11,7 +11,6 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.apiserver.handlers import decoding
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import contents
 from aio_apiserver.registry.base.errors import Invalid, StatusError
 from aio_apiserver.registry.base.golang import text as gotext
@@ -19,6 +18,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object

@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 

@@ -5,13 +5,13 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.handlers import decoding, output, recorded
 from aio_apiserver.apiserver.handlers.rest_request import write_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects, owner_references
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.options import check_update
 from aio_apiserver.registry.generic.rest import UpdatedObject, Updater
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import output, transforms
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.watch_frames import frames_of
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.wire import negotiation, parameters, watch_streams, websockets
@@ -16,6 +15,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import wire_of
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.interface import ListOptions, WatchOptions
 
 

@@ -6,18 +6,18 @@ first table of a stream says what its columns are.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import orjson
 
 from aio_apiserver.apiserver.handlers import transforms, watch_messages
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.apiserver.wire.watch_streams import Frames
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
@@ -29,9 +29,16 @@ _Shown = Callable[[WatchEvent], Object]
 """The typed object of an event, in the form that the client wants."""
 
 
-@lru_cache(maxsize=4096)
 def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
-    """The encoders for what is served, in a form, on a wire."""
+    """The encoders for what is served, in a form, on a wire; they go with it."""
+    key = (Frames, transform, wire)
+    known: Frames | None = served.remembered.get(key)
+    if known is None:
+        known = served.remembered[key] = _frames(served, transform, wire)
+    return known
+
+
+def _frames(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
     first, rest = _encoders(served, transform, wire)
     return Frames(wire, first, rest, partial(_failure, wire))
 

@@ -78,6 +78,23 @@ def allows_metadata(media_type: str, target: Target | None) -> bool:
     return (target is None or target.kind != TABLE) and allows_metadata_and_tables(media_type, target)
 
 
+def _but_protobuf(allowed: Allows) -> Allows:
+    """The same of objects that have no protobuf message; what they are turned into may have one."""
+    return lambda media_type, target: allowed(media_type, target) and (target is not None or media_type != PROTOBUF)
+
+
+_ALLOWED: Mapping[tuple[bool, bool], Allows] = {
+    (has_tables, has_messages): allowed if has_messages else _but_protobuf(allowed)
+    for has_tables, allowed in ((True, allows_metadata_and_tables), (False, allows_metadata))
+    for has_messages in (True, False)
+}
+
+
+def allows(*, has_tables: bool, has_messages: bool) -> Allows:
+    """What a resource offers whose objects can be shown as tables and written in protobuf, or not."""
+    return _ALLOWED[has_tables, has_messages]
+
+
 @lru_cache(maxsize=1024)
 def negotiate(accept: str, media_types: Sequence[str], allows: Allows) -> Format | None:
     """The best format for an Accept header; None when none will do."""

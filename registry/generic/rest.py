@@ -1,14 +1,14 @@
 """The REST contracts: what a resource can do.
 
 Handlers know resources by these protocols alone, discovery derives verbs from them, and a provider per group hands out
-its resources. Nothing here waits.
+its resources. What a resource can do is asked with `isinstance`, never by the names of methods. Nothing here waits.
 
 Must hold: objects are hub objects without apiVersion and kind; errors that leave are StatusErrors.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -32,6 +32,7 @@ from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions,
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import (
@@ -125,6 +126,7 @@ class RESTStorage(Protocol):
         ...
 
 
+@runtime_checkable
 class Getter(RESTStorage, Protocol):
     """Reads one object."""
 
@@ -133,6 +135,7 @@ class Getter(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Lister(RESTStorage, Protocol):
     """Reads many objects."""
 
@@ -141,6 +144,7 @@ class Lister(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Watcher(RESTStorage, Protocol):
     """Follows changes. `name` watches one object."""
 
@@ -153,6 +157,7 @@ class Watching(Watcher, Lister, Protocol):
     """What can be watched can be listed."""
 
 
+@runtime_checkable
 class Creater(RESTStorage, Protocol):
     """Makes objects; one that keeps none (a review, a binding) answers with a plain object, its type included."""
 
@@ -163,6 +168,7 @@ class Creater(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Updater(RESTStorage, Protocol):
     """Changes objects."""
 
@@ -177,6 +183,7 @@ class Updater(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Deleter(RESTStorage, Protocol):
     """Removes objects, one at a time or all that are selected."""
 
@@ -189,6 +196,7 @@ class Deleter(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Connecter(RESTStorage, Protocol):
     """Leads on to somewhere else in the cluster: to a kubelet, a pod, a service."""
 
@@ -205,6 +213,22 @@ class Connecter(RESTStorage, Protocol):
     async def connect(self, request: Request, name: str, call: ConnectRequest) -> Location | None:
         """Where to go on; None when there is nothing yet. Raises StatusError."""
         ...
+
+
+@runtime_checkable
+class KindAcceptor(Protocol):
+    """Takes bodies of other kinds beside its own."""
+
+    @property
+    def accepts(self) -> Collection[GroupVersionKind]: ...
+
+
+@runtime_checkable
+class TableConvertor(Protocol):
+    """Says itself how tables show its objects."""
+
+    @property
+    def columns(self) -> Columns: ...
 
 
 StorageFor = Callable[[Resource], Storage]
