@@ -8,11 +8,12 @@ from typing import Any
 from aiohttp import web
 
 from aio_apiserver.apiserver.handlers import recorded
-from aio_apiserver.apiserver.wire import bodies, contents, parameters
+from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.bodies import contents
 from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions, delete_options_of
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import DecodeError

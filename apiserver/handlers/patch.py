@@ -10,8 +10,6 @@ from aiohttp import hdrs, web
 from msgspec import Struct
 
 from aio_apiserver.apiserver.handlers import output, recorded
-from aio_apiserver.apiserver.handlers.apply import AppliedConfiguration
-from aio_apiserver.apiserver.handlers.patch_types import Patch, Transform, patch_type
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -19,6 +17,8 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang import json_characters
 from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.bodies.apply import AppliedConfiguration
+from aio_apiserver.registry.generic.bodies.patch_types import Patch, Transform, patch_type
 from aio_apiserver.registry.generic.options import PatchOptions, UpdateOptions, check_patch
 from aio_apiserver.registry.generic.rest import Request, UpdatedObject, Updater
 from aio_apiserver.registry.generic.served import Served

@@ -11,7 +11,6 @@ from typing import Any
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
-from aio_apiserver.apiserver.handlers.patch_types import patch_type
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire import negotiation, responses
@@ -20,6 +19,7 @@ from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.bodies.patch_types import patch_type
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.served import Served
 

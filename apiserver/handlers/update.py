@@ -3,12 +3,13 @@
 from aiohttp import web
 from msgspec import Struct
 
-from aio_apiserver.apiserver.handlers import decoding, output, recorded
+from aio_apiserver.apiserver.handlers import output, recorded
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects, owner_references
 from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.generic.bodies import decoding
 from aio_apiserver.registry.generic.options import check_update
 from aio_apiserver.registry.generic.rest import UpdatedObject, Updater
 from aio_apiserver.registry.generic.served import Served

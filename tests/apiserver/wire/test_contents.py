@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.wire.contents import Content, Unreadable
+from aio_apiserver.registry.generic.bodies.contents import Content, Unreadable
 
 
 @pytest.mark.parametrize(

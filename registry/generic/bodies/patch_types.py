@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.handlers import patched_objects
-from aio_apiserver.apiserver.handlers.patched_objects import Report
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
+from aio_apiserver.registry.generic.bodies import patched_objects
+from aio_apiserver.registry.generic.bodies.patched_objects import Report
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.patch import (

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from aio_apiserver.apiserver.handlers.patch_types import Patch
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.generic.bodies.patch_types import Patch
 from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.patch import body_errors

@@ -10,14 +10,13 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.handlers import decoding
-from aio_apiserver.apiserver.wire import contents
 from aio_apiserver.registry.base.errors import Invalid, StatusError
 from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.generic.bodies import contents, decoding
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind
 from aio_apiserver.registry.machinery.schema.scalars import json_type
