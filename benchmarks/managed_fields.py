@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Foundation, Request
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -14,9 +14,9 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -66,6 +66,16 @@ def split(key: str) -> tuple[str, str]:
     return namespace, name
 
 
+class NotServed(errors.StatusError):
+    """No resource has this place: its definition may have gone."""
+
+    code = 404
+    reason = "NotFound"
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(f"{place.path}.{place.group} is not served")
+
+
 class Client(Struct, frozen=True):
     """Reads and writes as one user, under one field manager."""
 
@@ -79,10 +89,10 @@ class Client(Struct, frozen=True):
         return replace(self, user=authenticated(UserInfo(name=name, groups=groups)), manager=manager)
 
     def at(self, place: Place) -> Served[Any]:
-        """What is served there. Raises NotFound when that is nothing."""
+        """What is served there. Raises NotServed."""
         served = self.served.get(place)
         if served is None:
-            raise errors.RouteNotFound
+            raise NotServed(place)
         return served
 
     def resources(self, *verbs: str) -> Iterator[Place]:
@@ -132,7 +142,7 @@ class Client(Struct, frozen=True):
         namespace, name = split(key_of(obj))
         uid = obj["metadata"].get("uid")
 
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(self.at(place).resource, name)
             present = current.decode()
@@ -140,7 +150,7 @@ class Client(Struct, frozen=True):
                 raise _AnotherOne
             if change(present) is False:
                 raise _LeaveAsItIs
-            return present
+            return Made(present)
 
         options = UpdateOptions(field_manager=self.manager)
         try:

@@ -17,12 +17,12 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     """Decode the body and create."""
     chosen = output.negotiated(request, served)
     options = parameters.create_options(context.query)
-    body = await bodies.read(request)
+    body = await bodies.read_typed(request, context)
     check_create(options)
-    given = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     obj = given.obj
     recorded.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
-    asked = write_request(request, context, served, size=len(body), empties=given.empties)
+    asked = write_request(request, context, served, size=len(body.text), empties=given.empties)
     created = await served.storage.create(asked, obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

@@ -3,7 +3,6 @@
 Must hold: nothing is decoded, copied or encoded unless the level of the record wants it.
 """
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +10,8 @@ import orjson
 
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.bodies import documents
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 _DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
@@ -49,10 +48,10 @@ async def sent_patch(context: RequestContext, text: bytes) -> None:
 async def _sent_yaml(context: RequestContext, text: bytes) -> None:
     assert context.trail is not None
     try:
-        document = await asyncio.to_thread(yaml.read, text)
+        document = await documents.read(text)
     except ValueError:
         return
-    context.trail.patched(orjson.loads(document.json))
+    context.trail.patched(document.value)
 
 
 def answered_json(context: RequestContext, body: bytes) -> None:

@@ -37,6 +37,6 @@ def write_request(
         manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
         verb=context.info.verb,
         size=size,
-        empties=list(empties),
+        empties=empties,
         deadline=context.deadline,
     )

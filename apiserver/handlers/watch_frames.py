@@ -18,6 +18,7 @@ from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.apiserver.wire.watch_streams import Frames
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
@@ -49,7 +50,7 @@ def _failure(wire: Wire, reason: StatusError) -> bytes:
 
 def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> tuple[Encoder, Encoder]:
     if transform is None:
-        plain = _plain_frames(served, wire) if wire.media_type == negotiation.JSON else _typed_frames(served, wire)
+        plain = _plain_frames(served, wire) if wire.media_type == media_types.JSON else _typed_frames(served, wire)
         return plain, plain
     if transform.kind == negotiation.TABLE:
         return _table_frames(served, wire, transform, has_headers=True), _table_frames(served, wire, transform)

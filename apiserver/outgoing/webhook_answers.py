@@ -50,7 +50,7 @@ def _read_yaml(body: bytes) -> Any:
     if body.lstrip().startswith(b"{"):
         raise _unreadable(json_errors.describe(body) or "invalid character")
     try:
-        return orjson.loads(yaml.read(body).json)
+        return yaml.read(body).value
     except ValueError as exc:
         raise _unreadable(f"error converting YAML to JSON: {exc}") from exc
 

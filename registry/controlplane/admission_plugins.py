@@ -12,7 +12,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Plugin
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES

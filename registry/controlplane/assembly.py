@@ -12,7 +12,7 @@ from aio_apiserver.registry.controlplane.admission_plugins import chain_of
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.enablement import Enablement
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 

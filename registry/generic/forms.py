@@ -6,50 +6,17 @@ what is shown is typed and canonical; the hub object that is given is left as it
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.registry.machinery.view import View, typed
 from aio_apiserver.storage.stored_object import Object
-
-
-class Form(Protocol):
-    """One resource in one version."""
-
-    @property
-    def resource(self) -> GroupResource: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def kind(self) -> GroupVersionKind: ...
-
-    def has(self, subresource: str) -> bool:
-        """Whether this version has a subresource."""
-        ...
-
-    async def shown(self, hub: Object) -> Object:
-        """A hub object in this form. Raises StorageError when it cannot be converted."""
-        ...
-
-    def parsed(self, value: Object) -> Object:
-        """What somebody has made of a shown object, without defaults; it is used up. Raises DecodeError."""
-        ...
-
-    def defaulted(self, obj: Object) -> Object:
-        """A parsed object with its defaults, as it is shown."""
-        ...
-
-    async def hub(self, obj: Object) -> Object:
-        """The hub object of one in this form. Raises DecodeError, StorageError."""
-        ...
 
 
 class BuiltinForm(Struct, frozen=True, dict=True):

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from msgspec import Struct, field
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -62,7 +62,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
     call it, where rights to parts of an object hang on it. size: that of what was sent, in bytes.
-    empties: what was sent empty; what a patch makes is another thing each time. deadline: when nobody waits for the
+    empties: what was sent empty. deadline: when nobody waits for the
     answer any more, on the monotonic scale of patience; 0 is never.
     """
 
@@ -74,7 +74,7 @@ class Request(Struct, frozen=True, kw_only=True):
     verb: str = ""
     annotate: Annotate = unnoted
     size: int = 0
-    empties: list[Empty] = field(default_factory=list)
+    empties: Empties = ()
     deadline: float = 0.0
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
@@ -89,16 +89,25 @@ class Request(Struct, frozen=True, kw_only=True):
         )
 
 
+class Made(Struct, frozen=True):
+    """The wanted state of an object, which the Store then owns.
+
+    empties: what was sent empty in it. owners_known: whether its managed fields are those after the update already.
+    """
+
+    obj: Object
+    empties: Empties = ()
+    owners_known: bool = False
+
+
 class UpdatedObject(Struct, frozen=True):
     """The wanted state, made from the present one (None when there is none yet): a PUT's body, or a patch.
 
-    `make` is called again after a conflict and returns an object that the Store then owns. knows_managers: its managed
-    fields are those after the update already.
+    `make` is called again after a conflict.
     """
 
-    make: Callable[[StoredObject | None], Awaitable[Object]]
+    make: Callable[[StoredObject | None], Awaitable[Made]]
     preconditions: Preconditions | None = None
-    knows_managers: bool = False
 
 
 class Updated(Struct, frozen=True):

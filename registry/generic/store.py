@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from aio_apiserver.registry.generic.deleter import Deleter
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -27,7 +28,6 @@ from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.access.refusals import forbidden
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Chain, Operation
 from aio_apiserver.registry.generic.config import Config
-from aio_apiserver.registry.generic.deleter import Deleter
 from aio_apiserver.registry.generic.field_managers import FieldManagers
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.hooks import Hooks, Taken

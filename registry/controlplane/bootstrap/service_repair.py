@@ -1,9 +1,9 @@
 """The repair of what services hold, on the resources that this server serves."""
 
 from aio_apiserver.registry.controlplane.assembly import Groups
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.groups.core.allocation.repair import Repair

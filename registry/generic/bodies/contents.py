@@ -1,19 +1,20 @@
-"""Contents: what is in a body, of whatever type, before anybody asks whether it fits.
+"""contents: the map in a request body in JSON, YAML or protobuf, and the type that it states; not yet decoded.
 
 Must hold: whatever bytes come, the outcome is a map with the type that it states, or Unreadable, which says why in
 kube-apiserver's words.
 """
 
-import asyncio
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import orjson
-from aiohttp import hdrs, web
+from msgspec import Struct
 
-from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.bodies import documents
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
@@ -24,18 +25,29 @@ NOT_AN_OBJECT = (
 )
 _NO_TYPE = "couldn't get version/kind; json parse error: "
 _MEMBERS = {"apiVersion": "apiVersion", "apiversion": "apiVersion", "kind": "kind"}
-_THREAD_FROM_BYTES = 16 * 1024
 
 
 class Unreadable(ValueError):
     """Bytes that are no object, or one that does not say properly what it is."""
 
 
+class Body(Struct, frozen=True):
+    """What a client has sent, and where its warnings go."""
+
+    text: bytes
+    media_type: str
+    warn: Callable[[str], None]
+
+
 class Content(NamedTuple):
-    """A map, its JSON text if it has one, and what a strict reader has against the text that the client wrote."""
+    """A map, and what a strict reader has against the text that the client wrote.
+
+    text: the JSON that it was read from. text_of: makes one, where it was read from YAML.
+    """
 
     value: dict[str, Any]
     text: bytes = b""
+    text_of: Callable[[], bytes] | None = None
     strict_errors: tuple[str, ...] = ()
 
     def type(self) -> tuple[str, str, str]:
@@ -59,37 +71,38 @@ class Content(NamedTuple):
         return group, version, stated.get("kind", "")
 
 
-async def read(body: bytes, request: web.BaseRequest, types: Catalog, expected: GroupVersionKind) -> Content:
+async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> Content:
     """What is in a body. Raises Unreadable, UnsupportedMediaType."""
-    media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or negotiation.JSON
-    match media_type:
-        case negotiation.JSON:
-            text = json_characters.readable(body)
-            return Content(_parsed(text), text)
-        case negotiation.YAML:
-            document = await _yaml(body)
-            return Content(_parsed(document.json), document.json, document.strict_errors)
-        case negotiation.PROTOBUF:
+    match body.media_type:
+        case media_types.JSON:
+            text = json_characters.readable(body.text)
+            return Content(_map_of(_parsed(text)), text)
+        case media_types.YAML:
+            document = await _yaml(body.text)
+            return Content(_map_of(document.value), text_of=lambda: document.json, strict_errors=document.strict_errors)
+        case media_types.PROTOBUF:
             try:
-                return Content(protobuf.to_value(body, types, expected))
+                return Content(protobuf.to_value(body.text, types, expected))
             except ValueError as exc:
                 raise Unreadable(str(exc)) from exc
-    raise errors.UnsupportedMediaType(negotiation.MEDIA_TYPES)
+    raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
 
 
 async def _yaml(body: bytes) -> "yaml.Document":
-    """A document of YAML; a long one does not hold up the event loop."""
     try:
-        return yaml.read(body) if len(body) < _THREAD_FROM_BYTES else await asyncio.to_thread(yaml.read, body)
+        return await documents.read(body)
     except ValueError as exc:
         raise Unreadable(str(exc)) from exc
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parsed(text: bytes) -> Any:
     try:
-        value = orjson.loads(text)
+        return orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise Unreadable(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+
+
+def _map_of(value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):

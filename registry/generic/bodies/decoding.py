@@ -1,15 +1,13 @@
-"""Decoding: request bodies to hub objects, with kube-apiserver's words for what is wrong.
+"""decoding: the body of a create or an update to a hub object, with kube-apiserver's words for what is wrong.
 
 Must hold: whatever bytes come, the answer is an object or a StatusError; an object is of the kind and version of its
 URL; unknown and duplicate fields are refused, reported or dropped as fieldValidation says.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from aiohttp import web
-
-from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
@@ -18,6 +16,7 @@ from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.bodies import contents
+from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
 from aio_apiserver.storage.aside import aside
@@ -29,39 +28,35 @@ _NOT_REGISTERED = (
 )
 
 
-async def decode_object(
-    body: bytes, request: web.BaseRequest, context: RequestContext, served: Served[Any], *, field_validation: str
-) -> Decoded:
+async def decode_object(body: Body, served: Served[Any], *, field_validation: str) -> Decoded:
     """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
     try:
-        return await _fitting(body, request, context, served, field_validation=field_validation)
+        return await _fitting(body, served, field_validation=field_validation)
     except errors.BadRequest as exc:
         if served.kind.is_custom and not served.is_custom:  # of a scale nobody finds out what was expected
             raise errors.BadRequest(_NOT_REGISTERED.format(kind=served.view.object_kind.kind)) from exc
         raise
 
 
-async def _fitting(
-    body: bytes, request: web.BaseRequest, context: RequestContext, served: Served[Any], *, field_validation: str
-) -> Decoded:
-    expected = served.view.object_kind
+async def _fitting(body: Body, served: Served[Any], *, field_validation: str) -> Decoded:
+    expected, text = served.view.object_kind, body.text
     try:
-        found = await contents.read(body, request, served.types, expected)
+        found = await contents.read(body, served.types, expected)
         stated = found.type()
     except contents.Unreadable as exc:
-        raise _unrecognized(str(exc), body, expected) from exc
-    kind = _kind_of_custom(found, body, expected) if served.is_custom else _kind_of(stated, body, served)
+        raise _unrecognized(str(exc), text, expected) from exc
+    kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
     try:
-        decoded = await aside(partial(_decoded, served, found), len(body))
+        decoded = await aside(partial(_decoded, served, found), len(text))
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
-    _report((*found.strict_errors, *decoded.strict_errors), context, field_validation, (kind, expected))
+    _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
     return decoded
 
 
 def _decoded(served: Served[Any], found: contents.Content) -> Decoded:
     """The hub object, with what is to be said of it. Raises DecodeError."""
-    return hub_of(served.type.decode(found.value, text=found.text), served)
+    return hub_of(served.type.decode(found.value, text=found.text, text_of=found.text_of), served)
 
 
 def hub_of(decoded: Decoded, served: Served[Any]) -> Decoded:
@@ -92,7 +87,7 @@ def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> 
     if not version and group in {"", expected.group}:
         group, version = expected.group, expected.version
     kind = GroupVersionKind(group, version, name or expected.kind)
-    if kind == expected or kind in getattr(served.storage, "accepts", ()):
+    if kind in served.accepted_kinds:
         return kind
     if not version:
         raise _unfit(kind, expected, f"Object 'apiVersion' is missing in '{body.decode(errors='replace')}'")
@@ -151,7 +146,7 @@ def _unfit(kind: GroupVersionKind, expected: GroupVersionKind, why: str) -> erro
 
 def _report(
     strict_errors: tuple[str, ...],
-    context: RequestContext,
+    warn: Callable[[str], None],
     field_validation: str,
     kinds: tuple[GroupVersionKind, GroupVersionKind],
 ) -> None:
@@ -161,4 +156,4 @@ def _report(
         raise _unfit(*kinds, f"strict decoding error: {', '.join(strict_errors)}")
     for error in strict_errors:
         for warning in yaml_keys.warnings(error):
-            context.warnings.add(warning)
+            warn(warning)

@@ -1,4 +1,4 @@
-"""Patch types: the languages of patches, from a body and the present object to the new one.
+"""patch_types: the languages of patches, from the text of a patch and the present object to the new one.
 
 What is wrong with a patch is told in kube-apiserver's words, which differ from language to language. Must hold: a
 patch sees the object as it is served, typed, in the version of the request; its result is decoded as any object of a
@@ -20,6 +20,7 @@ from aio_apiserver.registry.generic.bodies import patched_objects
 from aio_apiserver.registry.generic.bodies.patched_objects import Report
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.patch import (
     body_errors,
     json_patch,
@@ -73,34 +74,31 @@ def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: Stor
         raise BadRequest(TOO_DEEP) from None
 
 
-_APPLY = {"application/apply-patch+yaml": None}
-_OF_CUSTOM_KINDS: Mapping[str, Transform | None] = {
-    "application/json-patch+json": apply_json_patch,
-    "application/merge-patch+json": apply_merge_patch,
-    **_APPLY,
+class Apply(Struct, frozen=True):
+    """A server-side apply: no patch of the object, but what its author wants to own (apply.py)."""
+
+
+PatchType = Transform | Apply
+
+_PATCH_TYPES: Mapping[str, PatchType] = {
+    media_types.JSON_PATCH: apply_json_patch,
+    media_types.MERGE_PATCH: apply_merge_patch,
+    media_types.STRATEGIC_MERGE_PATCH: apply_strategic_merge_patch,
+    media_types.APPLY_PATCH: Apply(),
 }
-"""By media type, in the order in which errors list them. What is applied is a matter for the owners of fields."""
-_PATCH_TYPES: Mapping[str, Transform | None] = {
-    "application/json-patch+json": apply_json_patch,
-    "application/merge-patch+json": apply_merge_patch,
-    "application/strategic-merge-patch+json": apply_strategic_merge_patch,
-    **_APPLY,
-}
 
 
-def patch_type(content_type: str, kind: Kind) -> Transform | None:
-    """What understands a body; None when it is to be applied. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
-
-    The paths of kinds with Go types refuse what none of their patches is, before anything is listed.
-    """
-    known = _OF_CUSTOM_KINDS if kind.is_custom else _PATCH_TYPES
-    media_types = [part.partition(";")[0].strip() for part in content_type.split(",")]
-    if not kind.is_custom and known.keys().isdisjoint(media_types):
-        raise errors.RouteUnsupportedMediaType
-    media_type = content_type.partition(";")[0]
+def patch_type(media_type: str, kind: Kind) -> PatchType:
+    """The language of a patch. Raises UnsupportedMediaType."""
+    known = media_types_of(kind)
     if media_type not in known:
         raise errors.UnsupportedMediaType(known)
-    return known[media_type]
+    return _PATCH_TYPES[media_type]
+
+
+def media_types_of(kind: Kind) -> Sequence[str]:
+    """The languages that a kind takes, in the order in which errors list them."""
+    return media_types.CUSTOM_PATCHES if kind.is_custom else media_types.PATCHES
 
 
 _Patched = tuple[Any, Sequence[str]]

@@ -1,4 +1,4 @@
-"""Patched objects: what a patch has made, decoded into a hub object again.
+"""patched_objects: the result of a patch, decoded into a hub object as any body is.
 
 Must hold: whatever a patch makes is an object or an Invalid that shows all of it; unknown and duplicate fields are
 refused, reported or dropped as fieldValidation says, those of the patch before those of the result.

@@ -7,9 +7,9 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.options import DeleteOptions
-from aio_apiserver.registry.generic.provider import open_store
 from aio_apiserver.registry.generic.rest import Environment, Foundation, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.allocation.allocators import Allocators
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import ClusterIPs, family_of
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics

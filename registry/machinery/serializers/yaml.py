@@ -1,8 +1,8 @@
-"""YAML: objects as kube-apiserver writes them, and bodies of clients as JSON text.
+"""YAML: objects as kube-apiserver writes them, and bodies of clients as the values that JSON has.
 
 Both ways follow the YAML 1.1 of Go's library, which differs from PyYAML's in what a scalar means (`y` is true, `1:30`
-is text) and in when text is quoted. Must hold: whatever text comes, the answer is JSON or a ValueError: depth and what
-aliases add up to are limited before anything is built (yaml_limits.py), and dates, which JSON cannot say, stay text.
+is text) and in when text is quoted. Must hold: whatever text comes, the answer is a value of JSON or a ValueError:
+depth and the sum of all aliases are limited before anything is built (yaml_limits.py), and dates stay text.
 """
 
 import json
@@ -22,15 +22,26 @@ from aio_apiserver.registry.machinery.serializers import yaml_json, yaml_limits,
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGERS = range(-(2**63), 2**64)
+"""The whole numbers that stay whole."""
 _UNQUOTED = (True, True)
 """No scalar is written with its tag: its quotes tell text from the rest."""
 
 
 class Document(Struct, frozen=True):
-    """A body as JSON with sorted keys, and what a strict reader has against it."""
+    """A body as JSON would have it, with sorted keys, and what a strict reader has against it.
 
-    json: bytes
-    strict_errors: tuple[str, ...]
+    exact: the same with whole numbers that a reader of JSON makes floats of.
+    """
+
+    value: Any
+    exact: Any
+    strict_errors: tuple[str, ...] = ()
+
+    @property
+    def json(self) -> bytes:
+        """The text, for those who want numbers as they are written."""
+        return json.dumps(self.exact, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class _Loader(_LOADER):  # type: ignore[misc] # chosen at run time: libyaml may be missing
@@ -81,7 +92,7 @@ def read(text: bytes) -> Document:
     """The first document of a text. Raises ValueError."""
     as_json = yaml_json.read(text)
     if as_json is not None:
-        return Document(as_json, ())
+        return Document(as_json, as_json)
     try:
         yaml_limits.check(yaml.parse(text, Loader=_LOADER))
         return composed(text)
@@ -141,23 +152,19 @@ def composed(body: bytes) -> Document:
     finally:
         loader.dispose()
     duplicates = yaml_keys.duplicates(root)
-    return Document(_json(as_printed(value)), (duplicates,) if duplicates else ())
+    printed = as_printed(value)
+    return Document(_as_json_reads(printed), printed, (duplicates,) if duplicates else ())
 
 
-def _json(value: Any) -> bytes:
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except ValueError:
-        infinite = next(_not_finite(value))
-        raise ValueError(f"json: unsupported value: {gotext.float_text(infinite)}") from None
-
-
-def _not_finite(value: Any) -> Iterator[float]:
+def _as_json_reads(value: Any) -> Any:
+    """A copy as readers of JSON would make it. Raises ValueError for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _as_json_reads(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_json_reads(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _not_finite(item)
+        raise ValueError(f"json: unsupported value: {gotext.float_text(value)}")
+    return float(value) if type(value) is int and value not in _INTEGERS else value
 
 
 def _key(key: Any, value: Any) -> str:

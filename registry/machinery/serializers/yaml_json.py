@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from aio_apiserver.registry.machinery.schema import strict
+from aio_apiserver.registry.machinery.schema.ordering import as_printed
 from aio_apiserver.registry.machinery.serializers.yaml_limits import MAX_DEPTH
 
 _LONGEST_KEY = 1000
@@ -18,8 +19,8 @@ _UNSURE = re.compile(rb"""[\t\x7f]|\\[u/]|"<<"|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9
 """Tabs, escapes that the two differ on, merge keys, what breaks lines in YAML alone, and what it does not print."""
 
 
-def read(text: bytes) -> bytes | None:
-    """The JSON of an object with sorted keys; None for what has to be read as YAML."""
+def read(text: bytes) -> Any:
+    """An object with sorted keys; None for what has to be read as YAML."""
     if not text.startswith(_OBJECT) or _UNSURE.search(text):
         return None
     try:
@@ -28,7 +29,7 @@ def read(text: bytes) -> bytes | None:
         return None
     if not _is_alike(value) or strict.may_have_duplicates(text, value):
         return None
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return as_printed(value)
 
 
 def _is_alike(value: Any) -> bool:

@@ -13,8 +13,9 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.forms import Form, present
+from aio_apiserver.registry.generic.forms import present
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Storage

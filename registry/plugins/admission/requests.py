@@ -5,8 +5,8 @@ from typing import Any
 from msgspec.structs import asdict
 
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions
 from aio_apiserver.storage.stored_object import Object
 

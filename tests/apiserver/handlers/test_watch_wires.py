@@ -12,9 +12,9 @@ from aiohttp import WSMsgType
 
 from aio_apiserver.apiserver.handlers import watch_messages
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.wire.negotiation import PROTOBUF
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery.media_types import PROTOBUF
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import read_fields

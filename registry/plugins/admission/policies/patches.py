@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.machinery.cel import times
 from aio_apiserver.registry.machinery.cel.program import ObjectValue
 from aio_apiserver.registry.machinery.cel.values import Duration, Optional, Timestamp, TypeName, UInt

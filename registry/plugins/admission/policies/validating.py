@@ -10,9 +10,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
-from aio_apiserver.registry.generic.forms import Form
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (

@@ -6,8 +6,8 @@ from typing import Any
 
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher

@@ -8,8 +8,8 @@ import uuid
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
 from aio_apiserver.registry.plugins.admission.webhooks import answers, notes, reviews

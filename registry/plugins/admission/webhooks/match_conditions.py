@@ -5,6 +5,7 @@ from typing import Any
 
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.admission import Given, UnusableExpression

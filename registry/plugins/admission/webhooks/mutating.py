@@ -8,8 +8,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
     MUTATINGWEBHOOKCONFIGURATIONS,

@@ -10,6 +10,7 @@ from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLa
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.schemes import scheme_of
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable

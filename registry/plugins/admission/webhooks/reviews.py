@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
 from aio_apiserver.storage.stored_object import Object

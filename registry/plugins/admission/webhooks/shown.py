@@ -10,8 +10,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import InternalError
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object

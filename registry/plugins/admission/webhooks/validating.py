@@ -7,8 +7,8 @@ refusals that of the first webhook is told.
 import asyncio
 
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.admission.form import Form
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfigurations import (
     VALIDATINGWEBHOOKCONFIGURATIONS,

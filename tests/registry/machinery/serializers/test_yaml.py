@@ -101,7 +101,8 @@ def test_keys_stand_in_the_order_of_people() -> None:
 def test_scalars_are_read_as_go_reads_them(text: str, value: object) -> None:
     document = yaml.read(f"v: {text}\n".encode())
 
-    assert orjson.loads(document.json) == {"v": value}
+    assert document.value == {"v": value}
+    assert orjson.loads(document.json) == document.value
 
 
 def test_keys_become_sorted_text() -> None:

@@ -14,13 +14,13 @@ from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.forms import forms_of
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.scale import ScaleREST
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.scale import ScaleREST
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
-from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.stored_object import Object
 
 Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, RESTStorage]]]
@@ -92,23 +92,6 @@ def _canonical(kind: Kind, types: Catalog) -> Callable[[Object], Object]:
         return printed
 
     return canonical
-
-
-def resource_of(kind: Kind) -> Resource:
-    """What storage has to know of a kind."""
-    extract = tuple(kind.fields.items())
-
-    def fields(obj: Object) -> Mapping[str, str]:
-        return {name: value_of(obj) for name, value_of in extract}
-
-    return Resource(
-        group=kind.group,
-        resource=kind.plural,
-        namespaced=kind.is_namespaced,
-        type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.hub_version)},
-        fields=fields,
-        triggers=kind.triggers,
-    )
 
 
 def _paths(store: Store) -> dict[str, RESTStorage]:

@@ -18,8 +18,8 @@ from aio_apiserver.registry.generic.admission.interface import Admission, Attrib
 from aio_apiserver.registry.generic.field_managers import SCALE
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.options import UpdateOptions
-from aio_apiserver.registry.generic.rest import Request, Updated, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.rest import Made, Request, Updated, UpdatedObject
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery.patch.apply import scale as owners
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
@@ -57,21 +57,20 @@ class ScaleREST:
     async def update(
         self, request: Request, name: str, updated: UpdatedObject, options: UpdateOptions, *, force_create: bool = False
     ) -> Updated:
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(self._resource, name)
             parent = current.decode()
             stored = self._owned_scale_of(current, parent)
-            new, old = await updated.make(stored), stored.decode()
-            if self._parent.managers is not None and not updated.knows_managers:
+            made, old = await updated.make(stored), stored.decode()
+            new = made.obj
+            if self._parent.managers is not None and not made.owners_known:
                 manager = options.field_manager or request.manager
                 self.field_manager(request.version).track(old, new, manager)
             await self._mutate(request, name, new=new, old=old, options=options)
-            return self._parent_with(parent, new, request.version)
+            return Made(self._parent_with(parent, new, request.version), made.empties, owners_known=True)
 
-        result = await self._parent.update(
-            request, name, UpdatedObject(make, updated.preconditions, knows_managers=True), options
-        )
+        result = await self._parent.update(request, name, UpdatedObject(make, updated.preconditions), options)
         return Updated(self._scale_of(result.stored))
 
     def field_manager(self, version: str) -> FieldManager:

@@ -7,7 +7,7 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import UpdateOptions
 from aio_apiserver.registry.generic.rest import Request, Updated, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.storage.stored_object import StoredObject

@@ -1,24 +1,24 @@
-"""Deleter: one deletion of one object, from the request to the last state.
+"""deleting: one deletion of one object, from the request to the last state; and of a collection, one by one.
 
 An object goes at once when neither grace nor finalizers hold it; otherwise it is first marked as ending, and it goes
 when grace is over and the last finalizer is off. Must hold: the decision is made on the state that is replaced (the
 first look only tells which road to take); admission sees that state too; a second deletion never makes grace longer.
 """
 
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.generic import deletion, preparation
+from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request
-from aio_apiserver.storage.interface import Preconditions, Update
+from aio_apiserver.registry.generic.store import deletion, reading
+from aio_apiserver.registry.generic.store.road import Road
+from aio_apiserver.storage.interface import ListOptions, ListResult, Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
-
-if TYPE_CHECKING:
-    from aio_apiserver.registry.generic.store import Store
 
 _COLLECTION = "deletecollection"
 
@@ -35,15 +35,15 @@ class _Held(Exception):
     """Something holds the object that did not when it was looked at: mark it instead."""
 
 
-class Deleter:
-    """Runs one deletion through a Store."""
+class Deletion:
+    """One deletion of one object."""
 
-    def __init__(self, store: "Store", request: Request, name: str, options: DeleteOptions) -> None:
-        self._store = store
+    def __init__(self, road: Road, request: Request, name: str, options: DeleteOptions) -> None:
+        self._road = road
         self._request = request
         self._name = name
         self._options = options
-        self._key = store.key(request, name)
+        self._key = road.key(request, name)
         self._stays = False
         """Whether something held the object when it was marked last."""
         self._preconditions = options.preconditions or Preconditions()
@@ -60,16 +60,16 @@ class Deleter:
         return await self._begin()
 
     async def _present(self) -> StoredObject:
-        return await self._store.interpreted(self._store.storage.get(self._key), "delete", self._name)
+        return await self._road.interpreted(self._road.storage.get(self._key), "delete", self._name)
 
     async def _begin(self) -> Deleted:
         """Write the mark, then remove the object unless something still holds it."""
         is_dry_run = self._options.is_dry_run
-        writing = self._store.storage.guaranteed_update(
+        writing = self._road.storage.guaranteed_update(
             self._key, self._marked, preconditions=self._preconditions, dry_run=is_dry_run
         )
         try:
-            marked = await self._store.interpreted(writing, "update", self._name)
+            marked = await self._road.interpreted(writing, "update", self._name)
         except _AlreadyEnding:
             return Deleted(await self._present(), is_gone=False)
         except _GoesNow:
@@ -86,12 +86,12 @@ class Deleter:
         await self._admit(current)
         obj = current.decode()
         self._mark(obj)
-        return Update(self._store.canonical(obj), ttl=self._store.ttl)
+        return Update(self._road.canonical(obj), ttl=self._road.ttl)
 
     def _mark(self, obj: Object) -> None:
         """Put the deletion on the object, as far as something holds it."""
-        now, strategy = self._store.clock.now(), self._store.strategy
-        grace = preparation.before_delete(self._store.kind, strategy, obj=obj, options=self._options, now=now)
+        now, strategy = self._road.clock.now(), self._road.strategy
+        grace = preparation.before_delete(self._road.kind, strategy, obj=obj, options=self._options, now=now)
         if grace.is_pending:
             raise _AlreadyEnding
         metadata = obj["metadata"]
@@ -109,12 +109,12 @@ class Deleter:
             raise _GoesNow
 
     async def _remove(self, *, last_seen: StoredObject | None = None) -> Deleted:
-        store, is_dry_run = self._store, self._options.is_dry_run
-        deleting = store.storage.delete(
+        road, is_dry_run = self._road, self._options.is_dry_run
+        deleting = road.storage.delete(
             self._key, preconditions=self._preconditions, validate=self._let_go, dry_run=is_dry_run
         )
         try:
-            stored = await store.interpreted(deleting, "delete", self._name)
+            stored = await road.interpreted(deleting, "delete", self._name)
         except (_Held, _AlreadyEnding):
             return await self._begin()
         except errors.NotFound:
@@ -123,7 +123,7 @@ class Deleter:
                 raise
             stored = last_seen
         if not is_dry_run:
-            await store.hooks.after_delete(stored)
+            await road.hooks.after_delete(stored)
         return Deleted(stored, is_gone=True)
 
     async def _let_go(self, current: StoredObject) -> None:
@@ -138,8 +138,48 @@ class Deleter:
     async def _admit(self, current: StoredObject) -> None:
         """Who deletes a collection names no object."""
         name = "" if self._request.verb == _COLLECTION else self._name
-        attributes = self._store.attributes(
+        attributes = self._road.attributes(
             Operation.DELETE, self._request, self._options, name=name, old=current.decode()
         )
-        await self._store.admission.mutate(attributes)
-        await self._store.admission.validate(attributes)
+        await self._road.admission.mutate(attributes)
+        await self._road.admission.validate(attributes)
+
+
+async def delete(road: Road, request: Request, name: str, options: DeleteOptions) -> Deleted:
+    """Raises NotFound, Conflict, Invalid."""
+    road.strategy.check_delete(name)
+    _warn(road, request, options)
+    return await Deletion(road, request, name, options).run()
+
+
+async def delete_collection(road: Road, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
+    """The objects as they were before. Not atomic: what was deleted before a failure stays deleted."""
+    _warn(road, request, options)
+    result = await reading.list_(road, request, selected)
+    remaining = iter(result.items)
+    workers = min(max(road.config.delete_collection_workers, 1), len(result.items))
+    if workers == 1:
+        await _delete_each(road, request, options, remaining)
+        return result
+    ended = await asyncio.gather(
+        *(_delete_each(road, request, options, remaining) for _ in range(workers)), return_exceptions=True
+    )
+    for failure in ended:
+        if failure is not None:
+            raise failure
+    return result
+
+
+async def _delete_each(road: Road, request: Request, options: DeleteOptions, remaining: Iterator[StoredObject]) -> None:
+    """One worker: it ends at its first failure, while others go on."""
+    for item in remaining:
+        namespace, _, name = item.key.rpartition("/")
+        try:
+            await Deletion(road, replace(request, namespace=namespace), name, options).run()
+        except errors.NotFound:
+            continue
+
+
+def _warn(road: Road, request: Request, options: DeleteOptions) -> None:
+    for warning in road.strategy.warnings_on_delete(options):
+        request.warn(warning)

@@ -8,19 +8,19 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.kind import Scale
 from aio_apiserver.registry.generic.options import UpdateOptions
-from aio_apiserver.registry.generic.rest import UpdatedObject
-from aio_apiserver.registry.generic.scale import ScaleREST, selector_text
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.generic.rest import Made, UpdatedObject
+from aio_apiserver.registry.generic.store.scale import ScaleREST, selector_text
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.generic.widgets import REQUEST, WIDGETS, create, widgets
 
 
 def scaling(replicas: int, **metadata: Any) -> UpdatedObject:
-    async def make(current: StoredObject | None) -> Object:
+    async def make(current: StoredObject | None) -> Made:
         assert current is not None
         scale = current.decode()
         scale["spec"] = {"replicas": replicas}
         scale["metadata"].update(metadata)
-        return scale
+        return Made(scale)
 
     return UpdatedObject(make)
 
