@@ -24,6 +24,7 @@ def config_of(settings: Settings) -> Config:
         disabled_admission=settings.disable_admission_plugins,
         admission_configuration=admission_config.load(settings.admission_control_config_file),
         event_ttl_seconds=int(settings.event_ttl),
+        delete_collection_workers=settings.delete_collection_workers,
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
         enablement=_enablement(settings),

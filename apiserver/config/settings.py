@@ -226,6 +226,9 @@ class Settings(BaseModel):
         _ETCD, False, "Whether the file of --encryption-provider-config is read again when it changes."
     )
     event_ttl: Duration = _flag(_ETCD, 3600.0, "Amount of time to retain events.")
+    delete_collection_workers: int = _flag(
+        _ETCD, 1, "Number of workers spawned for DeleteCollection call. These are used to speed up namespace cleanup."
+    )
     lease_reuse_duration_seconds: Annotated[int, Field(ge=1)] = _flag(
         _ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )

@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.served import Served
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
     """Read the patch and update."""
-    kind = patch_type(request, served.kind)
+    kind = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
     chosen = output.negotiated(request, served)
     body = await bodies.read(request)
     options = parameters.patch_options(context.query)
@@ -35,12 +35,11 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 
 
-def patch_type(request: web.BaseRequest, kind: Kind) -> PatchType:
+def patch_type(content_type: str, kind: Kind) -> PatchType:
     """The language of a patch. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
 
     The paths of kinds with Go types refuse what none of their patches is, before anything is listed.
     """
-    content_type = request.headers.get(hdrs.CONTENT_TYPE, "")
     named = {part.partition(";")[0].strip() for part in content_type.split(",")}
     if not kind.is_custom and named.isdisjoint(patch_types.media_types_of(kind)):
         raise RouteUnsupportedMediaType

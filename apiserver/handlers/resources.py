@@ -118,7 +118,7 @@ class Resources:
             raise errors.MethodNotSupported(served.resource, info.verb)
         if info.verb in _NAMED and not info.name:
             if info.verb == "patch":
-                patch.patch_type(request, served.kind)
+                patch.patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
             raise errors.BadRequest("name must be provided")
         return await handle(request, context, served)
 

@@ -60,6 +60,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()
     """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
+    decorate: Callable[[Object], None] | None = None
+    """Completes, in place, an object that was stored before a default of its kind existed: all readers see it so."""
     expires: bool = False
     """Whether its objects go by themselves, as --event-ttl says."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 Pure. Must hold: all that stores objects of a kind asks here, so that they share one storage and one cache.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.interface import Resource
@@ -24,4 +24,17 @@ def resource_of(kind: Kind) -> Resource:
         type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.hub_version)},
         fields=fields,
         triggers=kind.triggers,
+        restore=_decorated(kind.decorate) if kind.decorate is not None else None,
     )
+
+
+def _decorated(decorate: Callable[[Object], None]) -> Callable[[Object], Object]:
+    """From a stored value to its object as readers and watchers see it. It is done once, when the value is decoded."""
+
+    def restore(value: Object) -> Object:
+        for member in ("kind", "apiVersion"):
+            value.pop(member, None)
+        decorate(value)
+        return value
+
+    return restore

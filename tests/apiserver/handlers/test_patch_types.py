@@ -2,10 +2,10 @@
 
 import pytest
 
+from aio_apiserver.apiserver.handlers.patch import patch_type
 from aio_apiserver.apiserver.wire import route_errors
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.bodies import patch_types
-from aio_apiserver.registry.generic.bodies.patch_types import patch_type
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType

@@ -127,6 +127,6 @@ async def test_an_update_that_knows_its_managers_keeps_them() -> None:
     async with config_maps() as (store, _):
         await create(store, config_map(k="1"))
 
-        obj = await put(store, config_map(k="2"), "named", knows_managers=True)
+        obj = await put(store, config_map(k="2"), "named", owners_known=True)
 
     assert managers(obj) == []

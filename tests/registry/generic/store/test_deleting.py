@@ -1,8 +1,12 @@
 """Deletions through the generic Store: grace, finalizers, preconditions, propagation."""
 
+import asyncio
+
 import pytest
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Operation, Plugin
+from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from tests.registry.generic.widgets import (
@@ -167,3 +171,50 @@ async def test_a_collection_goes_though_one_of_its_objects_is_gone_already() -> 
 
         assert len(result.items) == 3
         assert not (await store.list(REQUEST, ListOptions())).items
+
+
+class Meeting(Plugin):
+    """Lets deletions go on in pairs only."""
+
+    name = "Meeting"
+    operations = frozenset({Operation.DELETE})
+
+    def __init__(self) -> None:
+        self._pair = asyncio.Barrier(2)
+
+    async def validate(self, attributes: Attributes) -> None:
+        await self._pair.wait()
+
+
+async def test_the_objects_of_a_collection_are_deleted_by_as_many_workers_as_there_may_be() -> None:
+    async with widgets(admission=Chain([Meeting()]), config=Config(delete_collection_workers=2)) as store:
+        for name in ("a", "b", "c", "d"):
+            await create(store, name)
+
+        result = await store.delete_collection(REQUEST, DeleteOptions(), ListOptions())
+
+        assert len(result.items) == 4
+        assert not (await store.list(REQUEST, ListOptions())).items
+
+
+class Guarding(Plugin):
+    """Lets one object not be deleted."""
+
+    name = "Guarding"
+    operations = frozenset({Operation.DELETE})
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.name == "b":
+            raise errors.Forbidden(None, "b", why="guarded")
+
+
+@pytest.mark.parametrize(("workers", "left"), [(1, ["b", "c"]), (2, ["b"])])
+async def test_a_worker_ends_at_its_first_failure(workers: int, left: list[str]) -> None:
+    async with widgets(admission=Chain([Guarding()]), config=Config(delete_collection_workers=workers)) as store:
+        for name in ("a", "b", "c"):
+            await create(store, name)
+
+        with pytest.raises(errors.Forbidden, match="guarded"):
+            await store.delete_collection(REQUEST, DeleteOptions(), ListOptions())
+
+        assert [one.decode()["metadata"]["name"] for one in (await store.list(REQUEST, ListOptions())).items] == left
