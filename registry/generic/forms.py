@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.registry.machinery.view import View, typed
@@ -101,13 +101,13 @@ _OPTIONS = frozenset(
 _NEVER_LEFT_OUT = {"PodExecOptions": ("command",)}
 
 
-def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[Form]:
+def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[AdmissionForm]:
     """All forms of the objects of a kind that Kubernetes brings. Kinds in `also` show the same objects."""
     stored = (kind.stored_as,) if kind.stored_as is not None else ()
     return [_of_version(one, version, types) for one in (*stored, kind, *also) for version in one.versions]
 
 
-def _of_version(kind: Kind, version: str, types: Catalog) -> Form:
+def _of_version(kind: Kind, version: str, types: Catalog) -> AdmissionForm:
     plain = _plain(kind.resource, version, kind.object_kind(version), types)
     assert isinstance(plain, BuiltinForm)
     view = replace(plain.view, conversion=kind.conversions.get(version), default=kind.strategy.default)
@@ -133,9 +133,9 @@ def present(
     kind: GroupVersionKind,
     *,
     subresource: str,
-    forms: Sequence[Form],
+    forms: Sequence[AdmissionForm],
     types: Catalog,
-) -> Sequence[Form]:
+) -> Sequence[AdmissionForm]:
     """The forms of a write, its own first. `forms` are those of the resource in whose path it is made."""
     having = [form for form in forms if form.has(subresource)]
     if not any(form.kind == kind for form in having):

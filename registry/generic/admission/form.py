@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.storage.stored_object import Object
 
 
-class Form(Protocol):
+class AdmissionForm(Protocol):
     """One resource in one version."""
 
     @property

@@ -30,7 +30,7 @@ class AppliedConfiguration:
     owners: FieldManager
     manager: str
     force: bool = field(kw_only=True)
-    _document: "yaml.Document | None" = None
+    _document: "yaml.YamlDocument | None" = None
 
     async def make(self, current: StoredObject | None) -> Made:
         """Raises ApplyConflict, BadRequest."""
@@ -44,7 +44,7 @@ class AppliedConfiguration:
         self._report(document)
         return Made(obj, empties, owners_known=True)
 
-    async def _read(self) -> "yaml.Document":
+    async def _read(self) -> "yaml.YamlDocument":
         """The configuration; a long one does not hold up the event loop."""
         if self._document is None:
             try:
@@ -53,7 +53,7 @@ class AppliedConfiguration:
                 raise BadRequest(f"{_UNDECODABLE}error converting YAML to JSON: {exc}") from exc
         return self._document
 
-    def _report(self, document: "yaml.Document") -> None:
+    def _report(self, document: "yaml.YamlDocument") -> None:
         if not document.strict_errors or self.patch.field_validation == "Ignore":
             return
         if self.patch.field_validation == "Strict":
@@ -63,7 +63,7 @@ class AppliedConfiguration:
                 self.patch.warn(warning)
 
 
-def _configuration(document: "yaml.Document") -> Object:
+def _configuration(document: "yaml.YamlDocument") -> Object:
     if mismatch := object_mismatch(document.value):
         raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")
     configuration: Object = document.value or {}

@@ -1,6 +1,6 @@
 """contents: the map in a request body in JSON, YAML or protobuf, and the type that it states; not yet decoded.
 
-Must hold: whatever bytes come, the outcome is a map with the type that it states, or Unreadable, which says why in
+Must hold: whatever bytes come, the outcome is a map with the type that it states, or UnreadableBody, which says why in
 kube-apiserver's words.
 """
 
@@ -27,7 +27,7 @@ _NO_TYPE = "couldn't get version/kind; json parse error: "
 _MEMBERS = {"apiVersion": "apiVersion", "apiversion": "apiVersion", "kind": "kind"}
 
 
-class Unreadable(ValueError):
+class UnreadableBody(ValueError):
     """Bytes that are no object, or one that does not say properly what it is."""
 
 
@@ -39,7 +39,7 @@ class Body(Struct, frozen=True):
     warn: Callable[[str], None]
 
 
-class Content(NamedTuple):
+class BodyContent(NamedTuple):
     """A map, and what a strict reader has against the text that the client wrote.
 
     text: the JSON that it was read from. text_of: makes one, where it was read from YAML.
@@ -53,7 +53,7 @@ class Content(NamedTuple):
     def type(self) -> tuple[str, str, str]:
         """The group, the version and the kind that it states, in whatever letters; each may be empty.
 
-        Raises Unreadable.
+        Raises UnreadableBody.
         """
         stated = {}
         for key, one in self.value.items():
@@ -62,49 +62,51 @@ class Content(NamedTuple):
                 continue
             if not isinstance(one, str):
                 why = f"json: cannot unmarshal {json_type(one)} into Go struct field .{member} of type string"
-                raise Unreadable(_NO_TYPE + why)
+                raise UnreadableBody(_NO_TYPE + why)
             stated[member] = one
         api_version = stated.get("apiVersion", "")
         group, _, version = api_version.rpartition("/")
         if "/" in group:
-            raise Unreadable(f"unexpected GroupVersion string: {api_version}")
+            raise UnreadableBody(f"unexpected GroupVersion string: {api_version}")
         return group, version, stated.get("kind", "")
 
 
-async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> Content:
-    """What is in a body. Raises Unreadable, UnsupportedMediaType."""
+async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyContent:
+    """What is in a body. Raises UnreadableBody, UnsupportedMediaType."""
     match body.media_type:
         case media_types.JSON:
             text = json_characters.readable(body.text)
-            return Content(_map_of(_parsed(text)), text)
+            return BodyContent(_map_of(_parsed(text)), text)
         case media_types.YAML:
             document = await _yaml(body.text)
-            return Content(_map_of(document.value), text_of=lambda: document.json, strict_errors=document.strict_errors)
+            return BodyContent(
+                _map_of(document.value), text_of=lambda: document.json, strict_errors=document.strict_errors
+            )
         case media_types.PROTOBUF:
             try:
-                return Content(protobuf.to_value(body.text, types, expected))
+                return BodyContent(protobuf.to_value(body.text, types, expected))
             except ValueError as exc:
-                raise Unreadable(str(exc)) from exc
+                raise UnreadableBody(str(exc)) from exc
     raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
 
 
-async def _yaml(body: bytes) -> "yaml.Document":
+async def _yaml(body: bytes) -> "yaml.YamlDocument":
     try:
         return await documents.read(body)
     except ValueError as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableBody(str(exc)) from exc
 
 
 def _parsed(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as exc:
-        raise Unreadable(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+        raise UnreadableBody(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
 
 
 def _map_of(value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Unreadable(_NO_TYPE + NOT_AN_OBJECT.format(found=json_type(value)))
+        raise UnreadableBody(_NO_TYPE + NOT_AN_OBJECT.format(found=json_type(value)))
     return value

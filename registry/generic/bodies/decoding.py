@@ -8,11 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base import errors, schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
 from aio_apiserver.registry.base.other_versions import are_one_kind, is_old
-from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.bodies import contents
@@ -22,10 +21,7 @@ from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeErro
 from aio_apiserver.storage.aside import aside
 
 _SUMMARY_BYTES = 30
-_NOT_REGISTERED = (
-    "no kind is registered for the type v1.{kind} in scheme "
-    '"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"'
-)
+_NOT_REGISTERED = f'no kind is registered for the type v1.{{kind}} in scheme "{schemes.CUSTOM_RESOURCES}"'
 
 
 async def decode_object(body: Body, served: Served[Any], *, field_validation: str) -> Decoded:
@@ -43,7 +39,7 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
     try:
         found = await contents.read(body, served.types, expected)
         stated = found.type()
-    except contents.Unreadable as exc:
+    except contents.UnreadableBody as exc:
         raise _unrecognized(str(exc), text, expected) from exc
     kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
     try:
@@ -54,7 +50,7 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
     return decoded
 
 
-def _decoded(served: Served[Any], found: contents.Content) -> Decoded:
+def _decoded(served: Served[Any], found: contents.BodyContent) -> Decoded:
     """The hub object, with what is to be said of it. Raises DecodeError."""
     return hub_of(served.type.decode(found.value, text=found.text, text_of=found.text_of), served)
 
@@ -97,7 +93,7 @@ def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> 
     raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
 
 
-def _kind_of_custom(found: contents.Content, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
+def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
     """The same for a custom resource, which must say what it is. Raises BadRequest, Invalid."""
     api_version, name = found.value.get("apiVersion") or "", found.value.get("kind")
     if not name:
@@ -121,10 +117,9 @@ def _kind_of_custom(found: contents.Content, body: bytes, expected: GroupVersion
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
     """Why an object of one kind cannot be taken for another."""
-    scheme = scheme_of(expected.group)
-    if scheme_of(kind.group) != scheme or not (is_old(kind) or _is_known(kind, types)):
-        registered = f"no kind {quote(kind.kind)} is registered for version {quote(kind.api_version)}"
-        return f'{registered} in scheme "{scheme}"'
+    scheme = schemes.scheme_of(expected.group)
+    if schemes.scheme_of(kind.group) != scheme or not (is_old(kind) or _is_known(kind, types)):
+        return schemes.not_registered(kind.kind, kind.api_version, scheme)
     package = expected.group.partition(".")[0] or "core"
     names = (f"({kind.version}.{kind.kind})", f"({package}.{expected.kind})")
     return f"converting {names[0]} to {names[1]}: unknown conversion"

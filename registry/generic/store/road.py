@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic import interpret, rest
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Chain, Operation
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.field_managers import FieldManagers
@@ -59,7 +59,7 @@ class Road(Struct, frozen=True, kw_only=True):
     clock: Clock = field(default_factory=SystemClock)
     config: Config = field(default_factory=Config)
     managers: FieldManagers | None = None
-    forms: Sequence[Form] = ()
+    forms: Sequence[AdmissionForm] = ()
     subresource: str = ""
 
     @property

@@ -28,7 +28,7 @@ _UNQUOTED = (True, True)
 """No scalar is written with its tag: its quotes tell text from the rest."""
 
 
-class Document(Struct, frozen=True):
+class YamlDocument(Struct, frozen=True):
     """A body as JSON would have it, with sorted keys, and what a strict reader has against it.
 
     exact: the same with whole numbers that a reader of JSON makes floats of.
@@ -88,11 +88,11 @@ def dump(value: Any) -> bytes:
     return text.encode()
 
 
-def read(text: bytes) -> Document:
+def read(text: bytes) -> YamlDocument:
     """The first document of a text. Raises ValueError."""
     as_json = yaml_json.read(text)
     if as_json is not None:
-        return Document(as_json, as_json)
+        return YamlDocument(as_json, as_json)
     try:
         yaml_limits.check(yaml.parse(text, Loader=_LOADER))
         return composed(text)
@@ -143,7 +143,7 @@ def _sorted(keys: Any) -> list[str]:
     return sorted(keys, key=cmp_to_key(yaml_scalars.compare_keys))
 
 
-def composed(body: bytes) -> Document:
+def composed(body: bytes) -> YamlDocument:
     """The first document of a text that is within the limits. Raises YAMLError, ValueError."""
     loader = _Loader(body)
     try:
@@ -153,7 +153,7 @@ def composed(body: bytes) -> Document:
         loader.dispose()
     duplicates = yaml_keys.duplicates(root)
     printed = as_printed(value)
-    return Document(_as_json_reads(printed), printed, (duplicates,) if duplicates else ())
+    return YamlDocument(_as_json_reads(printed), printed, (duplicates,) if duplicates else ())
 
 
 def _as_json_reads(value: Any) -> Any:

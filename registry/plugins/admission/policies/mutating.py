@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -54,7 +54,7 @@ class _Invocation(Struct, frozen=True):
 
     policy: Policy
     binding: Binding
-    form: Form
+    form: AdmissionForm
     params: Object | None
 
 

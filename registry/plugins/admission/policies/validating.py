@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -152,7 +152,7 @@ class _Found(NamedTuple):
 class _Matched(NamedTuple):
     """A write that a policy matches, in the form in which it does, and what is to be noted of it."""
 
-    form: Form
+    form: AdmissionForm
     write: Write
     notes: Notes
 

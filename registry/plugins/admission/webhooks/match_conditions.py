@@ -5,7 +5,7 @@ from typing import Any
 
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.admission import Given, UnusableExpression
@@ -26,7 +26,13 @@ class Conditions:
         self._ignores_failures = ignores_failures
 
     async def hold(
-        self, attributes: Attributes, own: Form, shown: Shown, *, access: Authorizer, recorder: ConditionRecorder
+        self,
+        attributes: Attributes,
+        own: AdmissionForm,
+        shown: Shown,
+        *,
+        access: Authorizer,
+        recorder: ConditionRecorder,
     ) -> bool:
         """Whether all hold for a write that was made in its own form and is shown in another. Raises Forbidden."""
         answers = Answers(access)

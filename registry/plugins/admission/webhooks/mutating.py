@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
@@ -123,7 +123,7 @@ class _Round:
             return self._attributes
         return replace(self._attributes, obj=self.current.obj)
 
-    async def show(self, form: Form) -> Shown:
+    async def show(self, form: AdmissionForm) -> Shown:
         """The write in a form, as it has become."""
         if self.current is None:
             self.current = await shown(self._attributes, form)

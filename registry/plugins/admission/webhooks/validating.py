@@ -7,7 +7,7 @@ refusals that of the first webhook is told.
 import asyncio
 
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic.admission.form import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfigurations import (
@@ -66,7 +66,7 @@ class _Views:
         self._attributes = attributes
         self._made: dict[GroupVersionKind, Shown] = {}
 
-    async def show(self, form: Form) -> Shown:
+    async def show(self, form: AdmissionForm) -> Shown:
         view = self._made.get(form.kind)
         if view is None:
             view = self._made[form.kind] = await shown(self._attributes, form)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.generic.bodies.contents import Content, Unreadable
+from aio_apiserver.registry.generic.bodies.contents import BodyContent, UnreadableBody
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.bodies.contents import Content, Unreadable
     ],
 )
 def test_a_type_is_read_in_whatever_letters_it_is_stated(value: dict[str, Any], stated: tuple[str, str, str]) -> None:
-    assert Content(value).type() == stated
+    assert BodyContent(value).type() == stated
 
 
 @pytest.mark.parametrize(
@@ -31,5 +31,5 @@ def test_a_type_is_read_in_whatever_letters_it_is_stated(value: dict[str, Any], 
     ],
 )
 def test_a_type_that_is_none_is_told(value: dict[str, Any], why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
-        Content(value).type()
+    with pytest.raises(UnreadableBody, match=why):
+        BodyContent(value).type()
