@@ -31,7 +31,7 @@ S = TypeVar("S", bound=RESTStorage, covariant=True)
 class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
     """A resource or subresource in one version. There is one for each path.
 
-    remembered: what others derive from it and keep; it goes when the path is no longer served.
+    remembered: what handlers derive from it and keep; it goes when the path is no longer served.
     """
 
     version: str
