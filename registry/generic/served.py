@@ -14,7 +14,7 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVer
 from aio_apiserver.registry.generic import verbs
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import KindAcceptor, RESTStorage, TableConvertor
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType

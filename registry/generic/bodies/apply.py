@@ -10,8 +10,8 @@ from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.bodies import documents
 from aio_apiserver.registry.generic.bodies.patch_types import Patch
-from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.generic.rest import Made
+from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.body_errors import object_mismatch
 from aio_apiserver.registry.machinery.schema import yaml_keys

@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.expressions.admission_types import (
 from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
-from aio_apiserver.registry.machinery.cel.libraries import BASE, authorization, json_patches
+from aio_apiserver.registry.machinery.cel.libraries import json_patches
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.types import Type
 

@@ -25,7 +25,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.machinery.patch.apply import elsewhere
+from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.storage.aside import of_size
 from aio_apiserver.storage.clock import Clock, SystemClock
@@ -128,7 +128,7 @@ class Road(Struct, frozen=True, kw_only=True):
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
-            await elsewhere.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
+            await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
 
     def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
         """Note on an object what the server itself has changed, as if it had come by a path."""

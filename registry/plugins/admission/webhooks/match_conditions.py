@@ -9,8 +9,7 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.admission import Given, UnusableExpression
-from aio_apiserver.registry.generic.forms import Form
-from aio_apiserver.registry.machinery.cel import admission, types
+from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
