@@ -30,7 +30,7 @@ class AdmissionForm(Protocol):
         ...
 
     def parsed(self, value: Object) -> Object:
-        """What somebody has made of a shown object, without defaults; it is used up. Raises DecodeError."""
+        """A shown object after a webhook or policy has changed it, without defaults. Raises DecodeError."""
         ...
 
     def defaulted(self, obj: Object) -> Object:

@@ -1,7 +1,7 @@
 """apply: server-side apply, the patch in YAML that says which fields of an object its author wants to own.
 
-Must hold: the text is read once, however often the apply is tried; what a strict reader has against it is told after
-the conflicts that the apply itself finds.
+Must hold: the text is read once, however often the apply is tried. Conflicts that the apply finds are told before the
+errors of a strict reader.
 """
 
 from dataclasses import dataclass, field

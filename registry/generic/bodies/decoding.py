@@ -1,7 +1,7 @@
 """decoding: the body of a create or an update to a hub object, with kube-apiserver's words for what is wrong.
 
-Must hold: whatever bytes come, the answer is an object or a StatusError; an object is of the kind and version of its
-URL; unknown and duplicate fields are refused, reported or dropped as fieldValidation says.
+Must hold: whatever bytes come, the answer is an object or a StatusError. An object is of the kind and version of its
+URL. fieldValidation says whether unknown and duplicate fields are refused, reported or dropped.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ async def decode_object(body: Body, served: Served[Any], *, field_validation: st
     try:
         return await _fitting(body, served, field_validation=field_validation)
     except errors.BadRequest as exc:
-        if served.kind.is_custom and not served.is_custom:  # of a scale nobody finds out what was expected
+        if served.kind.is_custom and not served.is_custom:  # kube-apiserver does not name what it expected of a scale
             raise errors.BadRequest(_NOT_REGISTERED.format(kind=served.view.object_kind.kind)) from exc
         raise
 

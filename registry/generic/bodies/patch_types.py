@@ -1,8 +1,8 @@
 """patch_types: the languages of patches, from the text of a patch and the present object to the new one.
 
-What is wrong with a patch is told in kube-apiserver's words, which differ from language to language. Must hold: a
-patch sees the object as it is served, typed, in the version of the request; its result is decoded as any object of a
-client is; the text is parsed for each attempt, because an attempt uses it up.
+kube-apiserver's words for a wrong patch differ from language to language. Must hold: a patch sees the object as it is
+served, typed, in the version of the request. Its result is decoded as any object of a client is. The text is parsed
+for each attempt, because an attempt uses it up.
 """
 
 import re

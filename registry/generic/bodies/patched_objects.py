@@ -1,7 +1,7 @@
 """patched_objects: the result of a patch, decoded into a hub object as any body is.
 
-Must hold: whatever a patch makes is an object or an Invalid that shows all of it; unknown and duplicate fields are
-refused, reported or dropped as fieldValidation says, those of the patch before those of the result.
+Must hold: whatever a patch makes is an object or an Invalid that shows all of it. fieldValidation says whether unknown
+and duplicate fields are refused, reported or dropped; those of the patch come before those of the result.
 """
 
 from collections.abc import Callable, Sequence

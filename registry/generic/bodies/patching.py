@@ -1,7 +1,7 @@
 """patching: an update whose new state a patch or an apply makes, in whatever language it is written.
 
-Must hold: the object is looked at before the patch; a patch is applied to the state that it replaces, so it is applied
-again after a conflict; what it makes is the object of the URL.
+Must hold: the object is looked at before the patch. A patch is applied to the state that it replaces, and again after a
+conflict. The object that it makes is the one of the URL.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,1 +1,1 @@
-"""The CEL environments of admission, and the library that asks an authorizer."""
+"""expressions: the CEL environments of admission, and the CEL library that asks an authorizer."""

@@ -1,1 +1,1 @@
-"""The generic Store, a file a verb, and what groups make of it: /status, /scale and the resources of their kinds."""
+"""store: the generic Store, a file a verb, and what API groups build from it: /status, /scale, paths of kinds."""

@@ -1,8 +1,9 @@
-"""deleting: one deletion of one object, from the request to the last state; and of a collection, one by one.
+"""deleting: one deletion of one object, from the request to the last state, and the deletion of a collection.
 
-An object goes at once when neither grace nor finalizers hold it; otherwise it is first marked as ending, and it goes
-when grace is over and the last finalizer is off. Must hold: the decision is made on the state that is replaced (the
-first look only tells which road to take); admission sees that state too; a second deletion never makes grace longer.
+An object is removed at once when neither a grace period nor finalizers hold it. Otherwise it is first marked as
+terminating, and removed when grace is over and the last finalizer is off. Must hold: the decision is made on the state
+that is replaced; the first look only tells which road to take. Admission sees that state too. A second deletion never
+makes grace longer.
 """
 
 import asyncio
@@ -127,7 +128,7 @@ class Deletion:
         return Deleted(stored, is_gone=True)
 
     async def _let_go(self, current: StoredObject) -> None:
-        """Whether this very state may go: somebody may have put a finalizer on it since it was looked at."""
+        """Whether this very state may go: another writer may have put a finalizer on it since the first look."""
         await self._admit(current)
         try:
             self._mark(current.decode())

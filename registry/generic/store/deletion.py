@@ -1,4 +1,4 @@
-"""What a deletion does with finalizers: pure decisions on metadata.
+"""deletion: what a deletion does with finalizers: pure decisions on metadata.
 
 Foreground deletion and orphaning are finalizers (`foregroundDeletion`, `orphan`) that the garbage collector takes off
 when it is done with the dependents. Must hold: at most one of the two is set; other finalizers stay as they are.

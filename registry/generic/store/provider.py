@@ -1,4 +1,4 @@
-"""KindsProvider: the resources of an API group, made from its Kinds.
+"""provider: the resources of an API group, made from its Kinds.
 
 For each Kind a Store on the storage that the factory opens for it, and by its facts /status and /scale. Resources that
 keep nothing (reviews, bindings) and subresources with behaviour of their own are added by the group. Must hold: all

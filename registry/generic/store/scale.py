@@ -1,4 +1,4 @@
-"""/scale: an autoscaling/v1 Scale as a view on the replicas of another object.
+"""scale: /scale, an autoscaling/v1 Scale as a view on the replicas of another object.
 
 Reads make a Scale from the parent; a write changes the parent's replicas inside the parent's own update. Must hold:
 admission sees Scales on this path, never the parent; nothing of the parent but its replicas changes.

@@ -1,4 +1,4 @@
-"""/status and its like: the same objects as the resource, changed under another strategy.
+"""status: /status and its like, the same objects as the resource, changed under another strategy.
 
 Only reading and updating pass: a subresource makes and deletes nothing.
 """

@@ -4,7 +4,7 @@ It walks a request down: admission, the kind's strategy, the common rules of met
 verb is a file: reading.py, creating.py, updating.py, deleting.py; what they share is road.py, and attempts.py has the
 order of a write. Knows no particular kind.
 
-Must hold: an update or deletion is decided inside storage's compare-and-set, on the state that it replaces; a dry run
+Must hold: an update or deletion is decided inside storage's compare-and-set, on the state that it replaces. A dry run
 walks the same road and stops before the write.
 """
 

@@ -1,7 +1,7 @@
 """updating: an object changed inside storage's compare-and-set, tried again after each conflict.
 
-Must hold: all is decided on the state that is replaced; what a try has taken is given back before the next one; a
-dry run walks the same road and stops before the write.
+Must hold: all is decided on the state that is replaced. An attempt gives back what it has taken before the next one
+begins. A dry run walks the same road and stops before the write.
 """
 
 from functools import partial

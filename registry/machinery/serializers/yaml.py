@@ -1,8 +1,8 @@
 """YAML: objects as kube-apiserver writes them, and bodies of clients as the values that JSON has.
 
-Both ways follow the YAML 1.1 of Go's library, which differs from PyYAML's in what a scalar means (`y` is true, `1:30`
-is text) and in when text is quoted. Must hold: whatever text comes, the answer is a value of JSON or a ValueError:
-depth and the sum of all aliases are limited before anything is built (yaml_limits.py), and dates stay text.
+Both ways follow the YAML 1.1 of Go's library. It differs from PyYAML's in what a scalar means (`y` is true, `1:30` is
+text) and in when text is quoted. Must hold: whatever text comes, the answer is a value of JSON or a ValueError. Depth
+and the sum of all aliases are limited before anything is built (yaml_limits.py). Dates stay text.
 """
 
 import json

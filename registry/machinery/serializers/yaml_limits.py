@@ -1,7 +1,7 @@
 """YAML limits: how deep a document may be, and how large its aliases may make it.
 
-A few lines of aliases to aliases stand for billions of values. Pure. Must hold: nothing is built to find that out (the
-composer in C overflows its stack, and whatever walks the values would never end): the events of the text are counted.
+A few lines of aliases to aliases stand for billions of values. Pure. Must hold: the events of the text are counted,
+and nothing is built for it. The composer in C would overflow its stack, and a walk over the values would never end.
 """
 
 from collections.abc import Iterable

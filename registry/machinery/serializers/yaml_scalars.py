@@ -1,4 +1,4 @@
-"""YAML's scalars and keys as Go's library takes and writes them.
+"""yaml_scalars: YAML's scalars and keys as Go's library takes and writes them.
 
 Pure. Must hold: what is written plain is read as the same text; keys are in the order of people: numbers in a key
 count as numbers.
@@ -137,7 +137,7 @@ def _float(text: str) -> float:
 
 
 def _as_said(tag: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A reader of what somebody may have tagged otherwise than it is."""
+    """A reader of scalars whose tag may not fit them."""
     fitting = {tag, INTEGER} if tag == FLOAT else {tag}
 
     def read_fitting(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Writers of messages that are described by tables: what a field of a document is on the wire.
+"""document_fields: writers of messages that tables describe: what a field of a document is on the wire.
 
 A writer turns a value into the bytes of a field, without its tag. Pure; knows no document. Must hold: a key that a
 message does not know is written as an extension where there are some, else left out.

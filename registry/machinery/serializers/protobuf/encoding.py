@@ -1,8 +1,4 @@
-"""The wire format of Protocol Buffers: tags, varints and lengths, both ways.
-
-Pure; knows no message. Must hold: whatever bytes come, reading ends in values or in Malformed, and never reads past the
-end of what it was given.
-"""
+"""encoding: the wire format of Protocol Buffers: tags, varints and lengths, both ways."""
 
 from collections.abc import Iterator
 

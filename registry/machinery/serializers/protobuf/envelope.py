@@ -1,4 +1,4 @@
-"""The envelope: a magic, then the type of an object beside its message (runtime.Unknown).
+"""envelope: a magic, then the type of an object beside its message (runtime.Unknown).
 
 Must hold: only Kubernetes' own types have messages; a type that has none is not acceptable, never written wrong.
 """

@@ -2,7 +2,7 @@
 
 Compiled from the same facts as the schema (registry/machinery/schema/wire.py): a field's number and type, and the
 property that it is. Values that JSON writes as text (times, quantities) or freely (raw JSON) are messages of their own
-here. Must hold: an unknown field is skipped; members are written in the order of their numbers, and those that are no
+here. Must hold: an unknown field is skipped. Members are written in the order of their numbers. Members that are no
 pointers in Go are written even when they have no value, so that the bytes are kube-apiserver's.
 """
 

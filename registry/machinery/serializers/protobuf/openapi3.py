@@ -1,4 +1,4 @@
-"""OpenAPI version 3 in protobuf: the messages of gnostic's openapi.v3, as far as documents of this server go.
+"""openapi3: OpenAPI version 3 in protobuf: the messages of gnostic's openapi.v3, as far as documents of this server go.
 
 Pure tables. Must hold: what a document has, its message has; numbers are those of the published .proto file.
 """
