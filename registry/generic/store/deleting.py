@@ -119,7 +119,7 @@ class Deletion:
         except (_Held, _AlreadyEnding):
             return await self._begin()
         except errors.NotFound:
-            # Somebody else (a kubelet, say) may have finished the deletion that this request began.
+            # Another client, such as a kubelet, may have finished the deletion that this request began.
             if last_seen is None:
                 raise
             stored = last_seen

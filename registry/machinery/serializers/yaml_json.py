@@ -1,7 +1,7 @@
 """yaml_json: JSON within YAML: texts that are JSON and mean the same in both, which is what most programs send as YAML.
 
 They are read some twenty times as fast as other YAML. Pure. Must hold: a text that may mean something else is left to
-the reader of YAML. The two differ on escapes, line breaks within text, numbers with fractions, merge keys and long keys.
+the reader of YAML. They differ on escapes, line breaks in text, numbers with fractions, merge keys and long keys.
 """
 
 import re
