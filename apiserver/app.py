@@ -42,7 +42,6 @@ from aio_apiserver.apiserver.filters import (
 )
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.handlers.resources import Resources
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
@@ -52,6 +51,7 @@ from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
 from aio_apiserver.registry.machinery.schema import builtin

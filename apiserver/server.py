@@ -26,8 +26,6 @@ from aio_apiserver.apiserver.config import advertising, registry_config, storage
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
-from aio_apiserver.apiserver.handlers import served
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.metrics import aggregation, program, reloads
 from aio_apiserver.apiserver.metrics import storage as storage_metrics
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
@@ -45,10 +43,11 @@ from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.gates import Gates
-from aio_apiserver.registry.controlplane import assembly
+from aio_apiserver.registry.controlplane import assembly, served_paths
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
 from aio_apiserver.registry.groups.apiextensions.resources import Resources
@@ -210,8 +209,7 @@ async def _parts(
         clock=clock,
         types=types,
         config=config,
-        admission_metrics=monitoring.admission,
-        allocation_metrics=monitoring.allocation,
+        metrics=monitoring.registered,
         authorizer=may.authorizer,
         tokens=may.tokens,
         issuer=may.issuer,
@@ -220,7 +218,7 @@ async def _parts(
     )
     environment = environment_of(foundation)
     groups = assemble(environment)
-    resources = served.index(assembly.served(groups, config.enablement), types, clock)
+    resources = served_paths.index(assembly.served(groups, config.enablement), types, clock)
     definitions = Controller(environment, Resources(environment, storage.retire, call_webhook), resources.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()

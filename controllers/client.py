@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.controllers.flow_control import FlowControl, ResourceRequest
 from aio_apiserver.controllers.rate_limiter import RateLimiter
 from aio_apiserver.registry.base import errors, objects
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
@@ -70,6 +71,16 @@ def split(key: str) -> tuple[str, str]:
     return namespace, name
 
 
+class NotServed(errors.StatusError):
+    """No resource has this place: its definition may have gone."""
+
+    code = 404
+    reason = "NotFound"
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(f"{place.path}.{place.group} is not served")
+
+
 class Client(Struct, frozen=True):
     """Reads and writes as one user, under one field manager. Without `limiter` it has no limit of its own."""
 
@@ -89,10 +100,10 @@ class Client(Struct, frozen=True):
         return replace(self, limiter=limiter)
 
     def at(self, place: Place) -> Served[Any]:
-        """What is served there. Raises NotFound when that is nothing."""
+        """What is served there. Raises NotServed."""
         served = self.served.get(place)
         if served is None:
-            raise errors.RouteNotFound
+            raise NotServed(place)
         return served
 
     def resources(self, *verbs: str) -> Iterator[Place]:
@@ -152,7 +163,7 @@ class Client(Struct, frozen=True):
         namespace, name = split(key_of(obj))
         uid = obj["metadata"].get("uid")
 
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(self.at(place).resource, name)
             present = current.decode()
@@ -160,7 +171,7 @@ class Client(Struct, frozen=True):
                 raise _AnotherOne
             if change(present) is False:
                 raise _LeaveAsItIs
-            return present
+            return Made(present)
 
         options = UpdateOptions(field_manager=self.manager)
         try:

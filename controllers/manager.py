@@ -7,7 +7,6 @@ of them is left.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
 from aio_apiserver.controllers.client import Client
@@ -20,6 +19,7 @@ from aio_apiserver.controllers.simulation.kubelet import Kubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks

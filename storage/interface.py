@@ -12,7 +12,7 @@ Must hold, on every implementation:
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 
 from msgspec import Struct, field
 
@@ -180,6 +180,22 @@ async def accept(_current: StoredObject) -> None:
     """Accepts every deletion."""
 
 
+class UpdateCall(TypedDict, total=False):
+    """How an update is made, beside its key and its function; what passes it on need not name the parts."""
+
+    ignore_not_found: bool
+    preconditions: Preconditions | None
+    suggestion: StoredObject | None
+
+
+class DeleteCall(TypedDict, total=False):
+    """The same of a deletion."""
+
+    preconditions: Preconditions | None
+    validate: Validate
+    suggestion: StoredObject | None
+
+
 class Resource(Struct, frozen=True, kw_only=True):
     """The facts about a resource that storage needs.
 
@@ -234,15 +250,7 @@ class Storage(Protocol):
         """Read objects in key order. Raises RevisionExpired, FutureRevision, InvalidContinue and InvalidOptions."""
         ...
 
-    async def guaranteed_update(
-        self,
-        key: str,
-        try_update: TryUpdate,
-        *,
-        ignore_not_found: bool = False,
-        preconditions: Preconditions | None = None,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
         """Read, change, compare-and-set, until it succeeds or too many conflicts occur.
 
         `suggestion` is a state that is probably current. It saves the first read; a failure on it is checked against
@@ -253,14 +261,7 @@ class Storage(Protocol):
         """
         ...
 
-    async def delete(
-        self,
-        key: str,
-        *,
-        preconditions: Preconditions | None = None,
-        validate: Validate = accept,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
         """Delete the object, and return its last state under the revision of the deletion.
 
         Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed and TooManyConflicts.

@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.auditing.webhook import Webhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.audit import lines, policy_files
 from aio_apiserver.registry.generic.audit.policy import Policy
@@ -26,7 +27,6 @@ logger = logging.getLogger(__name__)
 _STDOUT = Path("-")
 _API_VERSION = "audit.k8s.io/v1"
 _KIND = "Policy"
-_SCHEME = '"k8s.io/apiserver/pkg/audit/scheme.go:30"'
 _MEGABYTE = 1024 * 1024
 
 
@@ -77,7 +77,7 @@ def _check_kind(document: Any) -> None:
         raise ValueError("failed decoding: Object 'apiVersion' is missing")
     kind, version = str(document["kind"]), str(document["apiVersion"])
     if (kind, version) != (_KIND, _API_VERSION):
-        why = f"no kind {quote(kind)} is registered for version {quote(version)} in scheme {_SCHEME}"
+        why = schemes.not_registered(kind, version, schemes.AUDIT_POLICIES)
         raise ValueError(f"failed decoding: {why}")
 
 

@@ -33,8 +33,8 @@ from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.controllers import names as controller_names
 from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.controlplane import admission_plugins
-from aio_apiserver.registry.controlplane.enablement import BETA_VERSIONS
 from aio_apiserver.registry.generic.access import token_issuer
+from aio_apiserver.registry.generic.enablement import BETA_VERSIONS
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.store import lease_manager
 
@@ -254,6 +254,9 @@ class Settings(BaseModel):
         _ETCD, False, "Whether the file of --encryption-provider-config is read again when it changes."
     )
     event_ttl: Duration = _flag(_ETCD, 3600.0, "Amount of time to retain events.")
+    delete_collection_workers: int = _flag(
+        _ETCD, 1, "Number of workers spawned for DeleteCollection call. These are used to speed up namespace cleanup."
+    )
     lease_reuse_duration_seconds: Annotated[int, Field(ge=1)] = _flag(
         _ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from aio_apiserver.apiserver.handlers import verbs
-from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
+from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
+from aio_apiserver.registry.generic import verbs
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.machinery.openapi import roots
 from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
@@ -36,7 +37,7 @@ def of(served: ServedPaths, types: Catalog) -> Sources:
     return lambda: at_generation(served.generation)
 
 
-def _built_in(groups: Groups, types: Catalog) -> Sequence[DocumentSource]:
+def _built_in(groups: ServedGroups, types: Catalog) -> Sequence[DocumentSource]:
     minor = types.minor
     return [
         roots.legacy(minor),

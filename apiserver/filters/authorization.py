@@ -4,6 +4,7 @@ An Authorizer decides; here its refusals become kube-apiserver's 403s. Must hold
 given before the Authorizer has said yes.
 """
 
+import html
 import logging
 
 from aiohttp import web
@@ -38,7 +39,7 @@ def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
         if decision.error:
             logger.error("authorization failed: %s", decision.error)
             why = f"Internal Server Error: {quote(request.raw_path)}: {decision.error}\n"
-            return responses.text(context, refusals.in_html(why), status=500)
+            return responses.text(context, html.escape(why, quote=False), status=500)
         response = responses.error(request, context, refusals.forbidden(attributes, decision.reason))
         response.headers[responses.NOSNIFF] = "nosniff"
         return response

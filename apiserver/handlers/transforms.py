@@ -7,13 +7,13 @@ written, after the work is done; a long list does not hold up the event loop.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import negotiation, parameters
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.admission.chain import MeasuredChain
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Plugin
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -133,7 +133,7 @@ NAMES = tuple(row.name for row in PLUGINS)
 
 def chain_of(given: Foundation) -> MeasuredChain:
     """The plugins that are on, in their order. Raises ValueError, OSError."""
-    return MeasuredChain(list(_made(given)), given.admission_metrics, given.clock.patience)
+    return MeasuredChain(list(_made(given)), given.metrics.of(AdmissionMetrics), given.clock.patience)
 
 
 def _made(given: Foundation) -> Iterator[Plugin]:

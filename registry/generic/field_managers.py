@@ -10,7 +10,6 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.remembering import remember_short
 from aio_apiserver.registry.generic import rest
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import elements
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
@@ -24,6 +23,7 @@ from aio_apiserver.registry.machinery.patch.apply.type_converters import (
     TypeConverters,
 )
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.view import View
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

@@ -13,16 +13,10 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVer
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.registry.machinery.view import Conversion
 from aio_apiserver.storage.stored_object import Object
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-
-
-class Conversion(Struct, frozen=True):
-    """How one served version and the hub turn into each other. Both own what they are given."""
-
-    to_hub: Callable[[Object], Object]
-    from_hub: Callable[[Object], Object]
 
 
 class Scale(Struct, frozen=True):
@@ -66,6 +60,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()
     """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
+    decorate: Callable[[Object], None] | None = None
+    """Completes, in place, an object that was stored before a default of its kind existed: all readers see it so."""
     expires: bool = False
     """Whether its objects go by themselves, as --event-ttl says."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)

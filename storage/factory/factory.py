@@ -120,7 +120,10 @@ class StorageFactory:
         await self._opened.aclose()
 
     def storage_for(self, resource: Resource) -> Storage:
-        """The storage of a resource; the same one until it is retired."""
+        """The storage of a resource; the same one until it is retired.
+
+        Raises NotStorable for a resource whose type cannot be written and read again.
+        """
         named = (resource.group, resource.resource, resource.view)
         storage = self._storages.get(named)
         if storage is None:
@@ -229,6 +232,7 @@ class StorageFactory:
 
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)
+        codec.check(self._codec, resource.type_meta)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
         store = KVStore(
             backend.kv,

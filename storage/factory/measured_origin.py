@@ -6,23 +6,22 @@ Origin.
 
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import (
+    DeleteCall,
     ListOptions,
     ListResult,
     Origin,
-    Preconditions,
     Resource,
     TryUpdate,
-    Validate,
+    UpdateCall,
     Watch,
     WatchOptions,
     WatchSink,
-    accept,
 )
 from aio_apiserver.storage.measures import AnyFamily
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -107,34 +106,13 @@ class MeasuredOrigin:
         self._latencies.listed(self._resource, listed)
         return listed
 
-    async def guaranteed_update(
-        self,
-        key: str,
-        try_update: TryUpdate,
-        *,
-        ignore_not_found: bool = False,
-        preconditions: Preconditions | None = None,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
         with self._timed("update"):
-            return await self._origin.guaranteed_update(
-                key,
-                try_update,
-                ignore_not_found=ignore_not_found,
-                preconditions=preconditions,
-                suggestion=suggestion,
-            )
+            return await self._origin.guaranteed_update(key, try_update, **call)
 
-    async def delete(
-        self,
-        key: str,
-        *,
-        preconditions: Preconditions | None = None,
-        validate: Validate = accept,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
         with self._timed("delete"):
-            return await self._origin.delete(key, preconditions=preconditions, validate=validate, suggestion=suggestion)
+            return await self._origin.delete(key, **call)
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         return await self._origin.preview(key, obj)

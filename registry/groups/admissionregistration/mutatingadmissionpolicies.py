@@ -13,10 +13,11 @@ from aio_apiserver.registry.groups.admissionregistration.webhooks import REINVOC
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.cel import admission, admission_types, types
+    from aio_apiserver.registry.generic.expressions import admission, admission_types
+    from aio_apiserver.registry.machinery.cel import types
 else:
-    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
-    admission_types = Deferred("aio_apiserver.registry.machinery.cel.admission_types")
+    admission = Deferred("aio_apiserver.registry.generic.expressions.admission")
+    admission_types = Deferred("aio_apiserver.registry.generic.expressions.admission_types")
     types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}

@@ -1,6 +1,6 @@
 """The admissionregistration.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.admissionregistration import param_rights
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (

@@ -14,9 +14,10 @@ from aio_apiserver.registry.groups.admissionregistration.policy_strategies impor
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.cel import admission, types
+    from aio_apiserver.registry.generic.expressions import admission
+    from aio_apiserver.registry.machinery.cel import types
 else:
-    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    admission = Deferred("aio_apiserver.registry.generic.expressions.admission")
     types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")

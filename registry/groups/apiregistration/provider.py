@@ -1,6 +1,6 @@
 """The apiregistration.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 
 GROUP = "apiregistration.k8s.io"

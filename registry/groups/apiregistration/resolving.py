@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES

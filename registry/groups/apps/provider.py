@@ -1,6 +1,6 @@
 """The apps group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apps.controllerrevisions import CONTROLLERREVISIONS
 from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS

@@ -6,10 +6,10 @@ from functools import partial
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import BadToken, Tokens
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage, timestamp
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

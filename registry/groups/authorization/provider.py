@@ -10,10 +10,10 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.authorization import reviewed, validation
 from aio_apiserver.storage.stored_object import Object
 

@@ -1,6 +1,6 @@
 """The batch group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.batch.cronjobs import CRONJOBS
 from aio_apiserver.registry.groups.batch.jobs import JOBS
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.certificates.certificatesigningrequests import APPROVAL, CERTIFICATESIGNINGREQUESTS
 
 GROUP = "certificates.k8s.io"

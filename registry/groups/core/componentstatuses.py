@@ -11,7 +11,7 @@ from functools import partial
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.storage.errors import StorageError

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import pods_ephemeralcontainers, pods_resize
 from aio_apiserver.registry.groups.core.bindings import BINDINGS, BindingREST
 from aio_apiserver.registry.groups.core.nodes import NODES

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import namespaces_deletion, pod_subresources
 from aio_apiserver.registry.groups.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
 from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS

@@ -7,11 +7,12 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.options import DeleteOptions
-from aio_apiserver.registry.generic.provider import open_store
 from aio_apiserver.registry.generic.rest import Environment, Foundation, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.allocation.allocators import Allocators
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import ClusterIPs, family_of
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
@@ -31,7 +32,7 @@ def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping
             family,
             store=addresses,
             cidrs=cidrs,
-            metrics=given.allocation_metrics,
+            metrics=given.metrics.of(AllocationMetrics),
             patience=given.clock.patience,
         )
         for family in families
@@ -42,7 +43,9 @@ def service_hooks(environment: Environment) -> Hooks:
     """For the Store of services."""
     addresses, cidrs = open_store(IPADDRESSES, environment), open_store(SERVICECIDRS, environment)
     node_ports = NodePorts(
-        environment.storage_for(RANGES), environment.config.service_node_ports, environment.allocation_metrics
+        environment.storage_for(RANGES),
+        environment.config.service_node_ports,
+        environment.metrics.of(AllocationMetrics),
     )
     stocks = Allocators(cluster_ips(environment, addresses=addresses, cidrs=cidrs), node_ports)
     endpoints = open_store(ENDPOINTS, environment)

@@ -1,7 +1,7 @@
 """The events.k8s.io group: core events in another shape."""
 
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.core.events import EVENTS, INVOLVED, EventStrategy
 from aio_apiserver.registry.groups.events.conversion import CONVERSION
 

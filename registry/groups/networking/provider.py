@@ -1,6 +1,6 @@
 """The networking.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASSES
 from aio_apiserver.registry.groups.networking.ingresses import INGRESSES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES

@@ -1,6 +1,6 @@
 """The node.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 
 GROUP = "node.k8s.io"

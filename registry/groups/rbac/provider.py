@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from msgspec.structs import asdict, replace
 
 from aio_apiserver.registry.generic.options import CreateOptions
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.escalation import Guard, Guarded

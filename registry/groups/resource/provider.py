@@ -1,6 +1,6 @@
 """The resource.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.resource import admin_access
 from aio_apiserver.registry.groups.resource.deviceclasses import DEVICECLASSES
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS

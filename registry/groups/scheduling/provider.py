@@ -1,6 +1,6 @@
 """The scheduling.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 
 GROUP = "scheduling.k8s.io"

@@ -1,6 +1,6 @@
 """The storage.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.storage.csidrivers import CSIDRIVERS
 from aio_apiserver.registry.groups.storage.csinodes import CSINODES
 from aio_apiserver.registry.groups.storage.csistoragecapacities import CSISTORAGECAPACITIES

@@ -1,7 +1,7 @@
 """Workloads: controllers of pods, how many they want and how many they have."""
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.generic.scale import selector_text
+from aio_apiserver.registry.generic.store.scale import selector_text
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE

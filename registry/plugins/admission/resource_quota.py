@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.resolving import Address, Resolver, Unresolved
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS

@@ -1,3 +1,4 @@
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.groups.core.allocation.cluster import Cluster
 
@@ -15,7 +16,7 @@ async def test_addresses_and_ports_are_counted() -> None:
 
     told = {
         family.name: {labels: series.value for labels, series in family.series.items() if hasattr(series, "value")}
-        for family in cluster.given.allocation_metrics.families()
+        for family in cluster.given.metrics.of(AllocationMetrics).families()
     }
 
     prefix = "kube_apiserver_clusterip_allocator_"
