@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from aio_apiserver.controllers import queue_measures
-from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.controllers.runtime import queue_measures
+from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import AnyFamily, Stability
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.controllers.client import Client, Place
-from aio_apiserver.controllers.informers import Informers
+from aio_apiserver.controllers.runtime.client import Client, Place
+from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
