@@ -22,7 +22,7 @@ from aio_apiserver.apiserver import app, renewal
 from aio_apiserver.apiserver.access import assembly as access
 from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.auditing.assembly import open_audit
-from aio_apiserver.apiserver.config import advertising, registry_config, storage_config
+from aio_apiserver.apiserver.config import registry_config, storage_config
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
@@ -39,6 +39,7 @@ from aio_apiserver.apiserver.tls import certificates, contexts
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Reloading
+from aio_apiserver.apiserver.wire import advertising
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import gates as feature_gates

@@ -27,7 +27,7 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Measures
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from aio_apiserver.apiserver.config.authentication_config import AuthenticationConfiguration
+    from aio_apiserver.apiserver.access.authentication_config import AuthenticationConfiguration
 
 AllowsAnonymous = Callable[[str], bool]
 """Whether nobody in particular may ask for a path: whether to let them, authorization decides."""
@@ -78,7 +78,7 @@ class Authenticators:
 
     async def _take_over(self, contents: Contents) -> None:
         """Ask other issuers from now on, as soon as all of them have shown their keys. Raises OSError, ValueError."""
-        from aio_apiserver.apiserver.config import authentication_config
+        from aio_apiserver.apiserver.access import authentication_config
 
         path = self._settings.authentication_config
         assert path is not None
@@ -136,7 +136,7 @@ class Authenticators:
 def _config_of(settings: Settings) -> "AuthenticationConfiguration | None":
     if settings.authentication_config is None:
         return None
-    from aio_apiserver.apiserver.config import authentication_config
+    from aio_apiserver.apiserver.access import authentication_config
 
     return authentication_config.read(settings.authentication_config, settings.service_account_issuer)
 

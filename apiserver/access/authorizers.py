@@ -26,7 +26,7 @@ from aio_apiserver.storage.measures import Measures
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from aio_apiserver.apiserver.config.authorization_config import AuthorizationConfiguration, Webhook
+    from aio_apiserver.apiserver.access.authorization_config import AuthorizationConfiguration, Webhook
 
 _ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
 """Modes that need nothing: they may come later as well."""
@@ -91,7 +91,7 @@ class Authorizers:
 
     async def _take_over(self, contents: Contents) -> None:
         """Ask others from now on. Raises OSError, ValueError."""
-        from aio_apiserver.apiserver.config import authorization_config
+        from aio_apiserver.apiserver.access import authorization_config
 
         path = self._settings.authorization_config
         assert path is not None
@@ -174,6 +174,6 @@ class Authorizers:
 def _config_of(settings: Settings) -> "AuthorizationConfiguration | None":
     if settings.authorization_config is None:
         return None
-    from aio_apiserver.apiserver.config import authorization_config
+    from aio_apiserver.apiserver.access import authorization_config
 
     return authorization_config.read(settings.authorization_config)
