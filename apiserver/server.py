@@ -9,7 +9,7 @@ Must hold: what was started is stopped, whatever fails between; nothing outlives
 """
 
 import logging
-import socket
+import platform
 import ssl
 import uuid
 from collections.abc import Mapping
@@ -24,6 +24,7 @@ from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.auditing.assembly import open_audit
 from aio_apiserver.apiserver.config import registry_config, storage_config
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.endpoints import version
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.metrics import aggregation, program, reloads
@@ -144,7 +145,7 @@ class Server(Struct, frozen=True):
 def _identity(settings: Settings) -> str:
     """Who this server is among those with the same storage: who has it for himself is the same after each start."""
     own = {"etcd3": str(uuid.uuid4()), "memory": "memory"}
-    return f"{socket.gethostname()}_{own.get(settings.backend) or settings.data_dir.absolute()}"
+    return f"{platform.node()}_{own.get(settings.backend) or settings.data_dir.absolute()}"
 
 
 async def start(settings: Settings, *, clock: Clock | None = None, beginning: Snapshot | None = None) -> Server:
@@ -243,7 +244,7 @@ async def _parts(
     background.spawn(storage.warm(), name="fill caches")
     requests = RequestMetrics(resources, MONITORED)
     monitoring.measures.ask(requests.families)
-    monitoring.measures.ask(lambda: program.versions(settings.emulated))
+    monitoring.measures.ask(lambda: program.versions(version.info(settings.emulated)))
     monitoring.measures.ask(lambda: program.features(gates))
     in_flight = InFlight(clock.patience.monotonic())
     monitoring.measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)

@@ -1,9 +1,8 @@
 """What is told of the program itself: its version, and how much it is doing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from aio_apiserver.apiserver.endpoints import version
-from aio_apiserver.registry.base.gates import Gates, Version
+from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.measures import AnyFamily, Stability
 
@@ -20,9 +19,8 @@ _BUILD = {
 }
 
 
-def versions(emulated: Version) -> Iterable[AnyFamily]:
-    """Which version this is."""
-    info = version.info(emulated)
+def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
+    """Which version this is, from what /version says."""
     build = measures.gauge(
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )

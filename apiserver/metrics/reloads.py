@@ -5,7 +5,7 @@ Must hold: nothing of a configuration is told but its hash.
 
 import base64
 import hashlib
-import socket
+import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -89,7 +89,7 @@ def hash_of(content: bytes) -> str:
 
 def identity_hash() -> str:
     """The hash of the name that the server on this machine has among others."""
-    words = (socket.gethostname().encode(), b"kube-apiserver")
+    words = (platform.node().encode(), b"kube-apiserver")
     hashed = hashlib.sha256(b"".join(len(word).to_bytes(2, "big") + word for word in words)).digest()
     identity = f"apiserver-{base64.b32encode(hashed[:16]).decode().rstrip('=').lower()}"
     return hash_of(identity.encode())
