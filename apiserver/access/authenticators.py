@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
 from aio_apiserver.apiserver.tls import bundles, certificates, reloading
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded

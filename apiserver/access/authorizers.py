@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
 from aio_apiserver.apiserver.outgoing import webhook_files
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
 from aio_apiserver.apiserver.tls import reloading
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict

@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation
 from aio_apiserver.apiserver.auditing.webhook import Webhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
 from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.audit import lines, policy_files

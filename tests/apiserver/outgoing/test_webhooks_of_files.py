@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.webhook_servers import webhook
