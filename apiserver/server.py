@@ -34,7 +34,7 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.outgoing import webhook_credentials
 from aio_apiserver.apiserver.outgoing.backends import Backends
-from aio_apiserver.apiserver.outgoing.webhook_client import WebhookClient
+from aio_apiserver.apiserver.outgoing.webhook_targets import WebhookClient
 from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
 from aio_apiserver.apiserver.tls import certificates, contexts
 from aio_apiserver.apiserver.tls.certificates import Pki

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.outgoing import webhook_words
-from aio_apiserver.apiserver.outgoing.posting import Answer
+from aio_apiserver.apiserver.outgoing.client import Answer
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.generic.bodies.contents import NOT_AN_OBJECT
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed

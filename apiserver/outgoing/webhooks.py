@@ -16,7 +16,7 @@ import orjson
 from aiohttp import hdrs
 
 from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files
-from aio_apiserver.apiserver.outgoing.posting import Answer, Message, Poster
+from aio_apiserver.apiserver.outgoing.client import Answer, Message, Poster
 from aio_apiserver.apiserver.outgoing.webhook_files import Webhook
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed

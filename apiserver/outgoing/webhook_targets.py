@@ -21,7 +21,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files, webhook_words
-from aio_apiserver.apiserver.outgoing.posting import Answer, Message, Poster
+from aio_apiserver.apiserver.outgoing.client import Answer, Message, Poster
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, Credentials
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote

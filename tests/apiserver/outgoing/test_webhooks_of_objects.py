@@ -12,8 +12,8 @@ import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
-from aio_apiserver.apiserver.outgoing.webhook_client import ServiceAddress, WebhookClient
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, Credentials
+from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, WebhookClient
 from aio_apiserver.registry.generic.webhook_calls import OutOfTime, Unusable, WebhookFailed
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.measures import Counter, Histogram
