@@ -11,7 +11,7 @@ from aio_apiserver.apiserver.access import service_account_keys
 from aio_apiserver.apiserver.access.authenticators import AllowsAnonymous, Authenticators
 from aio_apiserver.apiserver.access.authorizers import Authorizers
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.tls import contexts
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers, Trusted

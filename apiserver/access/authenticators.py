@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
-from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.tls import bundles, certificates, reloading
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
@@ -108,7 +108,7 @@ class Authenticators:
             authority = settings.oidc_ca_file.read_text() if settings.oidc_ca_file else ""
             yield self._oidc(_issuer_of_flags(settings), authority)[0]
         if settings.authentication_token_webhook_config_file is not None:
-            ask = self._out.open_webhook(settings.authentication_token_webhook_config_file)
+            ask = self._out.webhooks.open_webhook(settings.authentication_token_webhook_config_file)
             version, seconds = (
                 settings.authentication_token_webhook_version,
                 settings.authentication_token_webhook_cache_ttl,
@@ -129,7 +129,7 @@ class Authenticators:
             yield self._oidc(one.as_issuer(), one.issuer.certificate_authority)
 
     def _oidc(self, issuer: Issuer, authority: str) -> tuple[OIDCTokens, IssuerKeys]:
-        keys = IssuerKeys(issuer, self._out.fetcher(bundles.trusting(authority)), self._clock.patience)
+        keys = IssuerKeys(issuer, self._out.documents.fetcher(bundles.trusting(authority)), self._clock.patience)
         return OIDCTokens(issuer, keys, self._issuer.own_audiences, self._clock), keys
 
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
-from aio_apiserver.apiserver.outgoing import webhook_files
-from aio_apiserver.apiserver.outgoing.webhooks import Outgoing
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
+from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.tls import reloading
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict
@@ -145,7 +145,7 @@ class Authorizers:
         )
         if settings.authorization_webhook_config_file is None:
             raise ValueError("--authorization-webhook-config-file must be specified with the mode Webhook")
-        webhook = self._out.webhook_of(settings.authorization_webhook_config_file)
+        webhook = self._out.webhooks.read(settings.authorization_webhook_config_file)
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
     def _webhook(self, name: str, entry: "Webhook") -> Modes:
@@ -158,15 +158,13 @@ class Authorizers:
             on_failure=Verdict.DENY if entry.failure_policy == "Deny" else Verdict.NO_OPINION,
         )
         assert entry.connection_info.kube_config_file is not None
-        webhook = self._out.webhook_of(entry.connection_info.kube_config_file).within(entry.timeout)
+        webhook = self._out.webhooks.read(entry.connection_info.kube_config_file).within(entry.timeout)
         applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
         return self._remote(name, webhook, remote, applies=applies)
 
-    def _remote(
-        self, name: str, webhook: webhook_files.Webhook, remote: RemoteSettings, *, applies: Applies = _always
-    ) -> Modes:
+    def _remote(self, name: str, webhook: FileWebhook, remote: RemoteSettings, *, applies: Applies = _always) -> Modes:
         calls = self._metrics.webhook(name)
-        ask = self._out.asker(webhook, told=calls.told)
+        ask = self._out.webhooks.asker(webhook, told=calls.told)
         authorizer = RemoteAuthorizer(ask, remote, self._clock, applies=applies, failed_open=calls.failed_open)
         return Modes("Webhook", name, authorizer)
 

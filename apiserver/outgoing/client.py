@@ -1,14 +1,14 @@
-"""Posting: documents to webhooks over HTTPS, as kube-apiserver's client sends them.
+"""client: this server as an HTTPS client, for documents that it posts and gets.
 
-The owner of the connections; where a webhook is, and what is sent, others know. Must hold: a kept connection that its
-webhook has closed meanwhile is no failure of the webhook; one that asks for patience is asked again, so often and no
+The owner of the connections; where a server is, and what is sent, others know. Must hold: a kept connection that its
+server has closed meanwhile is no failure of the server; one that asks for patience is asked again, so often and no
 more; no redirect is followed, no answer is longer than what is read of any request, and each call has an end; what
-this server shows to a webhook as its credentials is told to nobody else, whatever the webhook says.
+this server shows to another as its credentials is told to nobody else, whatever the other says.
 """
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 import aiohttp
@@ -20,31 +20,43 @@ from msgspec import Struct
 from aio_apiserver.apiserver.outgoing import webhook_words
 from aio_apiserver.apiserver.wire import bodies
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.webhook_calls import OutOfTime, WebhookFailed
 from aio_apiserver.storage.clock import Clock
 
 _MOST_RETRIES = 10
-"""Of a webhook that says when to come back."""
+"""Of a server that says when to come back."""
 _MOST_DIGITS = 9
 _TOO_MANY, _SERVER_ERRORS = 429, 500
+_NO_HEADERS: Mapping[str, str] = {}
 
 
-class Message(Struct, frozen=True):
+class NoAnswer(Exception):
+    """A server has not answered; the message says why, in the words of Go's client.
+
+    is_late: it had no more time. may_pass: another try may well succeed.
+    """
+
+    def __init__(self, message: str, *, is_late: bool = False, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.is_late = is_late
+        self.may_pass = may_pass
+
+
+class HTTPSRequest(Struct, frozen=True):
     """What is sent, and to whom: a URL, and what its server has to show to be believed."""
 
     url: str
     trust: ssl.SSLContext
-    data: bytes
-    headers: Mapping[str, str]
+    data: bytes | None = None
+    headers: Mapping[str, str] = _NO_HEADERS
 
     def without_credentials(self, body: bytes) -> bytes:
-        """An answer, which is told to others when it is no success, without what only its webhook was told."""
+        """An answer, which is told to others when it is no success, without what only its server was told."""
         credentials = self.headers.get(hdrs.AUTHORIZATION, "").partition(" ")[2].encode()
         return body.replace(credentials, webhook_words.HIDDEN.encode()) if credentials else body
 
 
-class Answer(Struct, frozen=True):
-    """What came back. retry_after: seconds after which the webhook wants to be asked again; -1 if it does not say."""
+class HTTPSAnswer(Struct, frozen=True):
+    """What came back. retry_after: seconds after which the server wants to be asked again; -1 if it does not say."""
 
     status: int
     media_type: str
@@ -56,8 +68,8 @@ class Answer(Struct, frozen=True):
         return self.retry_after >= 0 and (self.status == _TOO_MANY or self.status >= _SERVER_ERRORS)
 
 
-class Poster:
-    """Sends, and keeps connections for the next message to the same place under the same trust."""
+class HTTPSClient:
+    """Sends, and keeps connections for the next request to the same place under the same trust."""
 
     def __init__(self, clock: Clock, resolver: AbstractResolver | None = None) -> None:
         self._clock = clock
@@ -69,49 +81,47 @@ class Poster:
         if self._session is not None:
             await self._session.close()
 
-    async def post(self, message: Message, *, seconds: float) -> Answer:
-        """The answer to a message, whatever it is. Raises WebhookFailed when there is none."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._post_patiently(message)
-        except TimeoutError as exc:
-            raise OutOfTime(f"Post {quote(webhook_words.shown(message.url))}: context deadline exceeded") from exc
-        except (aiohttp.ClientError, OSError, ValueError, WebhookFailed) as exc:
-            why = f"Post {quote(webhook_words.shown(message.url))}: {webhook_words.of_failure(exc)}"
-            raise WebhookFailed(why, may_pass=webhook_words.is_reset(exc)) from exc
+    async def post(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
+        """The answer to a POST, whatever it is; sent again while the server says when. Raises NoAnswer."""
+        return await _within(seconds, f"Post {_shown(request)}", self._post_patiently(request))
 
-    async def _post_patiently(self, message: Message) -> Answer:
+    async def get(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
+        """The answer to a GET, whatever it is. Raises NoAnswer."""
+        return await _within(seconds, f"Get {_shown(request)}", self._exchange(hdrs.METH_GET, request, _Connection()))
+
+    async def _post_patiently(self, request: HTTPSRequest) -> HTTPSAnswer:
         for _ in range(_MOST_RETRIES):
-            answer = await self._post(message)
+            answer = await self._post(request)
             if not answer.asks_for_patience:
                 return answer
             await self._clock.sleep(answer.retry_after)
-        return await self._post(message)
+        return await self._post(request)
 
-    async def _post(self, message: Message) -> Answer:
+    async def _post(self, request: HTTPSRequest) -> HTTPSAnswer:
         for is_last in (False, True):
             connection = _Connection()
             try:
-                return await self._exchange(message, connection)
+                return await self._exchange(hdrs.METH_POST, request, connection)
             except (aiohttp.ServerDisconnectedError, ConnectionResetError):
-                # A webhook may close a kept connection at any time: that is no failure of the webhook.
+                # A server may close a kept connection at any time: that is no failure of the server.
                 if is_last or not connection.is_kept:
                     raise
         raise AssertionError
 
-    async def _exchange(self, message: Message, connection: "_Connection") -> Answer:
-        posting = self._opened().post(
-            yarl.URL(message.url, encoded=True),
-            data=message.data,
-            headers=message.headers,
-            ssl=message.trust,
+    async def _exchange(self, method: str, request: HTTPSRequest, connection: "_Connection") -> HTTPSAnswer:
+        answering = self._opened().request(
+            method,
+            yarl.URL(request.url, encoded=True),
+            data=request.data,
+            headers=request.headers,
+            ssl=request.trust,
             allow_redirects=False,
             trace_request_ctx=connection,
         )
-        async with posting as response:
+        async with answering as response:
             headers = response.headers
             media_type, wait = headers.get(hdrs.CONTENT_TYPE, ""), _seconds(headers.get(hdrs.RETRY_AFTER, ""))
-            return Answer(response.status, media_type, wait, message.without_credentials(await _read(response)))
+            return HTTPSAnswer(response.status, media_type, wait, request.without_credentials(await _read(response)))
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -122,6 +132,22 @@ class Poster:
                 trace_configs=[_noting_kept_connections()],
             )
         return self._session
+
+
+def _shown(request: HTTPSRequest) -> str:
+    return quote(webhook_words.shown(request.url))
+
+
+async def _within(seconds: float, what: str, answering: Awaitable[HTTPSAnswer]) -> HTTPSAnswer:
+    """An answer that comes in time. Raises NoAnswer."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await answering
+    except TimeoutError as exc:
+        raise NoAnswer(f"{what}: context deadline exceeded", is_late=True) from exc
+    except (aiohttp.ClientError, OSError, ValueError) as exc:
+        why = f"{what}: {webhook_words.of_failure(exc)}"
+        raise NoAnswer(why, may_pass=webhook_words.is_reset(exc)) from exc
 
 
 class _Connection:

@@ -1,7 +1,7 @@
-"""WebhookClient: sends reviews to webhooks over HTTPS, to where their configurations say that they are.
+"""webhook_targets: where the `clientConfig` of a webhook configuration points, and how its server proves itself.
 
 Admission and conversion share it. Must hold: a webhook is trusted by the CA bundle of its configuration, or else by the
-authorities of the machine; it is shown what is meant for its place.
+authorities of the machine; a service is found at its address, and shows a certificate for its name.
 """
 
 import ipaddress
@@ -15,19 +15,14 @@ from urllib.parse import quote as escaped
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
-import orjson
 from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
-from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files, webhook_words
-from aio_apiserver.apiserver.outgoing.client import Answer, Message, Poster
-from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, Credentials
+from aio_apiserver.apiserver.outgoing import webhook_files, webhook_words
+from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 ServiceAddress = Callable[[str, str, int], Awaitable[str]]
 """The address of a service (or its name outside), by its namespace, name and port. Raises WebhookFailed."""
@@ -43,86 +38,51 @@ _MOST_TRUSTS = 256
 _PLAIN_IN_PATHS = "$&+,/:;=@"
 
 
-class _Target(NamedTuple):
-    """Where a webhook is; `is_service` when its name is that of a service, which no DNS knows here."""
+class WebhookTarget(NamedTuple):
+    """Where a webhook is; service: its namespace and name, if it has one, which no DNS knows here."""
 
     url: str
     host: str
     port: int
-    is_service: bool
+    service: tuple[str, str] | None = None
 
+    @property
+    def is_service(self) -> bool:
+        return self.service is not None
 
-_NOBODY = Credentials()
-_NONE: Mapping[str, Credentials] = {}
-
-
-class WebhookClient:
-    """The connections of one server to its webhooks, by what it shows them on behalf of its plugins."""
-
-    def __init__(
-        self,
-        address_of: ServiceAddress,
-        clock: Clock,
-        *,
-        credentials: Mapping[str, Credentials] = _NONE,
-        metrics: OutgoingMetrics | None = None,
-    ) -> None:
-        self._address_of = address_of
-        self._clock = clock
-        self._credentials = credentials
-        self._metrics = metrics or OutgoingMetrics()
-        self._to_services = Poster(clock, _Services(address_of))
-        self._to_others = Poster(clock)
-
-    async def close(self) -> None:
-        """End every connection."""
-        await self._to_services.close()
-        await self._to_others.close()
-
-    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
-        """The answer of a webhook. Raises WebhookFailed."""
-        target = _target(client)
-        credential = self._credentials.get(plugin, _NOBODY).of(target.host, target.port)
-        trust = _trust(client.get("caBundle") or "", credential.certificate)
-        shown = f"{target.url}?timeout={math.ceil(seconds)}s"
-        if target.is_service:
-            await self._check_service(shown, client["service"], target.port)
-        message = Message(shown, trust, orjson.dumps(body), {**_HEADERS, **_told(shown, credential)})
-        poster = self._to_services if target.is_service else self._to_others
-        return webhook_answers.read(await self._posted(poster, message, seconds, f"{target.host}:{target.port}"))
-
-    async def _posted(self, poster: Poster, message: Message, seconds: float, host: str) -> Answer:
-        began, sent = self._clock.monotonic(), len(message.data)
+    async def check(self, address_of: ServiceAddress) -> None:
+        """Raises WebhookFailed for a service that is not there, which is no name that nobody knows."""
+        assert self.service is not None
         try:
-            answer = await poster.post(message, seconds=seconds)
-        except WebhookFailed:
-            self._metrics.failed(host, self._clock.monotonic() - began, sent=sent)
-            raise
-        self._metrics.answered(
-            host, answer.status, self._clock.monotonic() - began, sent=sent, received=len(answer.body)
-        )
-        return answer
-
-    async def _check_service(self, shown: str, service: Mapping[str, Any], port: int) -> None:
-        """A service that is not there is told as such, not as a name that nobody knows."""
-        try:
-            await self._address_of(service["namespace"], service["name"], port)
+            await address_of(*self.service, self.port)
         except WebhookFailed as exc:
-            raise _not_posted(shown, exc) from exc
+            raise self._not_posted(exc) from exc
+
+    def headers(self, credential: Credential) -> Mapping[str, str]:
+        """Of a request. Raises WebhookFailed when the file of a token cannot be read."""
+        try:
+            return {**_HEADERS, **credential.headers()}
+        except OSError as exc:
+            raise self._not_posted(exc) from exc
+
+    def _not_posted(self, exc: Exception) -> WebhookFailed:
+        return WebhookFailed(f"Post {quote(self.url)}: {webhook_words.of_failure(exc)}")
 
 
-def _told(shown: str, credential: Credential) -> Mapping[str, str]:
-    try:
-        return credential.headers()
-    except OSError as exc:
-        raise _not_posted(shown, exc) from exc
+def of(client: Mapping[str, Any], seconds: float) -> WebhookTarget:
+    """The target of a clientConfig, which is told how many seconds it has."""
+    query = f"?timeout={math.ceil(seconds)}s"
+    service = client.get("service")
+    if service is None:
+        url = urlsplit(client["url"])
+        place = f"{url.scheme}://{url.netloc}{_clean(unquote(url.path))}"
+        return WebhookTarget(f"{place}{query}", url.hostname or "", url.port or _HTTPS)
+    host, port = f"{service['name']}.{service['namespace']}{_SERVICE}", service.get("port") or _HTTPS
+    place = f"https://{host}:{port}{_clean(service.get('path') or '')}"
+    return WebhookTarget(f"{place}{query}", host, port, (service["namespace"], service["name"]))
 
 
-def _not_posted(shown: str, exc: Exception) -> WebhookFailed:
-    return WebhookFailed(f"Post {quote(shown)}: {webhook_words.of_failure(exc)}")
-
-
-class _Services(AbstractResolver):
+class ServiceResolver(AbstractResolver):
     """Finds services at their addresses: certificates are still checked for their names."""
 
     def __init__(self, address_of: ServiceAddress) -> None:
@@ -150,23 +110,13 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _target(client: Mapping[str, Any]) -> _Target:
-    service = client.get("service")
-    if service is None:
-        url = urlsplit(client["url"])
-        place = f"{url.scheme}://{url.netloc}{_clean(unquote(url.path))}"
-        return _Target(place, url.hostname or "", url.port or _HTTPS, is_service=False)
-    host, port = f"{service['name']}.{service['namespace']}{_SERVICE}", service.get("port") or _HTTPS
-    return _Target(f"https://{host}:{port}{_clean(service.get('path') or '')}", host, port, is_service=True)
-
-
 def _clean(path: str) -> str:
     """A path as it is asked for: without empty steps and without a slash at its end."""
     return escaped(posixpath.normpath(f"/{path.lstrip('/')}"), safe=_PLAIN_IN_PATHS)
 
 
 @lru_cache(maxsize=_MOST_TRUSTS)
-def _trust(authorities: str, certificate: str) -> ssl.SSLContext:
+def trust(authorities: str, certificate: str) -> ssl.SSLContext:
     """What trusts the authorities of a bundle in base64 (those of this machine without one), and shows a certificate.
 
     Raises Unusable.

@@ -1,146 +1,163 @@
-"""Outgoing: the documents and reviews that this server asks others for, over HTTPS.
+"""webhooks: this server as the client of webhooks, for admission, conversion, authentication, authorization and audit.
 
-The owner of the connections. Must hold: a place is trusted by the CA that its configuration names, or else by those of
-the machine; no redirect is followed, nothing but HTTPS is spoken, and no answer is read beyond a bound; a webhook is
-asked again as often as kube-apiserver does it, after pauses that grow.
+An object's `clientConfig` (webhook_targets.py) or a kubeconfig file (webhook_files.py) describes a webhook. Must hold:
+a webhook is trusted by the CA that its configuration names, or else by those of the machine; it is shown what is meant
+for its place; one of a file is asked again as often as kube-apiserver does it, after pauses that grow.
 """
 
 import asyncio
 import random
-import ssl
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
-import aiohttp
 import orjson
-from aiohttp import hdrs
 
-from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files
-from aio_apiserver.apiserver.outgoing.client import Answer, Message, Poster
-from aio_apiserver.apiserver.outgoing.webhook_files import Webhook
-from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
+from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files, webhook_targets
+from aio_apiserver.apiserver.outgoing.client import HTTPSAnswer, HTTPSClient, HTTPSRequest, NoAnswer
+from aio_apiserver.apiserver.outgoing.webhook_credentials import Credentials
+from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
+from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, ServiceResolver, WebhookTarget
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
-from aio_apiserver.registry.plugins.authentication.oidc import Fetch
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import Told
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-_LONGEST_SECONDS = 30.0
-_MOST_BYTES = 1 << 20
-_MADE = range(200, 300)
+Post = Callable[[Object], Awaitable[None]]
+"""Sends a document, as often as it takes. Raises WebhookFailed."""
+
 _GATEWAY_TIMEOUT = 504
 _TRIES, _FACTOR, _JITTER = 5, 1.5, 0.2
 """Of a webhook that is not well: how often it is asked, by how much pauses grow, and which part of them is random."""
+_NO_CREDENTIALS: Mapping[str, Credentials] = {}
+_ANONYMOUS = Credentials()
+
+T = TypeVar("T")
 
 
-def _tell_nobody(_result: str, _seconds: float) -> None:
+def _uncounted(_result: str, _seconds: float) -> None:
     """Where calls are not counted."""
 
 
-class Outgoing:
-    """Asks on behalf of one server."""
+class WebhookClient:
+    """Of one server. credentials: by admission plugin, what it shows to webhooks."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(
+        self,
+        address_of: ServiceAddress,
+        clock: Clock,
+        *,
+        credentials: Mapping[str, Credentials] = _NO_CREDENTIALS,
+        metrics: OutgoingMetrics | None = None,
+    ) -> None:
+        self._address_of = address_of
         self._clock = clock
-        self._poster = Poster(clock)
-        self._session: aiohttp.ClientSession | None = None
+        self._credentials = credentials
+        self._metrics = metrics or OutgoingMetrics()
+        self._to_services = HTTPSClient(clock, ServiceResolver(address_of))
+        self._to_others = HTTPSClient(clock)
 
     async def close(self) -> None:
         """End every connection."""
-        await self._poster.close()
-        if self._session is not None:
-            await self._session.close()
+        await self._to_services.close()
+        await self._to_others.close()
 
-    def webhook_of(self, path: Path) -> Webhook:
+    async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
+        """The answer of the webhook of a clientConfig. Raises WebhookFailed."""
+        target = webhook_targets.of(client, seconds)
+        credential = self._credentials.get(plugin, _ANONYMOUS).of(target.host, target.port)
+        trust = webhook_targets.trust(client.get("caBundle") or "", credential.certificate)
+        if target.is_service:
+            await target.check(self._address_of)
+        request = HTTPSRequest(target.url, trust, orjson.dumps(body), target.headers(credential))
+        return webhook_answers.read(await self._counted(target, request, seconds))
+
+    def read(self, path: Path) -> FileWebhook:
         """The webhook that a kubeconfig file describes. Raises OSError, ValueError."""
         return webhook_files.read(path, self._clock)
 
     def open_webhook(self, file: Path, *, first_pause: float = FIRST_PAUSE) -> Ask:
         """Sends reviews to the webhook of a file. Raises OSError, ValueError."""
-        return self.asker(self.webhook_of(file), first_pause=first_pause)
+        return self.asker(self.read(file), first_pause=first_pause)
 
-    def asker(self, webhook: Webhook, *, first_pause: float = FIRST_PAUSE, told: Told = _tell_nobody) -> Ask:
+    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, told: Told = _uncounted) -> Ask:
         """Sends reviews to a webhook, again when it is not well and may be well soon. `told` hears of each call."""
 
-        async def ask_once(review: Object) -> Object:
-            began, result = self._clock.monotonic(), "error"
-            try:
-                answer = webhook_answers.read(await self._post(webhook, review))
-                result = "success"
-            except WebhookFailed as exc:
-                if isinstance(exc, OutOfTime) or exc.code == _GATEWAY_TIMEOUT:
-                    result = "timeout"
-                raise
-            except asyncio.CancelledError:
-                result = "canceled"
-                raise
-            finally:
-                told(result, self._clock.monotonic() - began)
-            return answer
-
         async def ask(review: Object) -> Object:
-            for pause in _pauses(first_pause):
-                try:
-                    return await ask_once(review)
-                except WebhookFailed as exc:
-                    if not exc.may_pass:
-                        raise
-                await self._clock.sleep(pause)
-            return await ask_once(review)
+            async def ask_once() -> Object:
+                with _telling(told, self._clock):
+                    return webhook_answers.read(await self._sent(webhook, review))
+
+            return await self._tried(ask_once, first_pause, lambda failure: failure.may_pass)
 
         return ask
 
-    def poster(self, webhook: Webhook, *, first_pause: float) -> Callable[[Object], Awaitable[None]]:
+    def poster(self, webhook: FileWebhook, *, first_pause: float) -> Post:
         """Sends documents to a webhook, whatever it answers; again after each pause when it fails."""
 
         async def post(document: Object) -> None:
-            for pause in _pauses(first_pause):
-                try:
-                    return webhook_answers.check(await self._post(webhook, document))
-                except WebhookFailed:
-                    await self._clock.sleep(pause)
-            return webhook_answers.check(await self._post(webhook, document))
+            async def post_once() -> None:
+                webhook_answers.check(await self._sent(webhook, document))
+
+            await self._tried(post_once, first_pause, lambda _failure: True)
 
         return post
 
-    def fetcher(self, tls: ssl.SSLContext) -> Fetch:
-        """Fetches documents from places that a context trusts."""
-
-        async def fetch(url: str) -> bytes:
-            if not url.startswith("https://"):
-                raise OSError(f"{url} is not of https")
+    async def _tried(
+        self, send: Callable[[], Awaitable[T]], first_pause: float, may_retry: Callable[[WebhookFailed], bool]
+    ) -> T:
+        for pause in _pauses(first_pause):
             try:
-                status, body = await self._get(url, tls)
-            except (aiohttp.ClientError, TimeoutError) as exc:
-                raise OSError(f"cannot get {url}: {exc}") from exc
-            if status not in _MADE:
-                raise OSError(f"cannot get {url}: status {status}")
-            return body
+                return await send()
+            except WebhookFailed as exc:
+                if not may_retry(exc):
+                    raise
+            await self._clock.sleep(pause)
+        return await send()
 
-        return fetch
+    async def _sent(self, webhook: FileWebhook, document: Object) -> HTTPSAnswer:
+        return await _posted(self._to_others, webhook.request(document), webhook.timeout)
 
-    async def _post(self, webhook: Webhook, document: Object) -> Answer:
-        """Raises WebhookFailed."""
+    async def _counted(self, target: WebhookTarget, request: HTTPSRequest, seconds: float) -> HTTPSAnswer:
+        began, sent, host = self._clock.monotonic(), len(request.data or b""), f"{target.host}:{target.port}"
         try:
-            told = webhook.credential.headers()
-        except OSError as exc:
-            raise WebhookFailed(f"the token for {webhook.url} cannot be read: {exc.strerror}") from exc
-        url = f"{webhook.url}{'&' if '?' in webhook.url else '?'}timeout={durations.show(webhook.timeout)}"
-        headers = {hdrs.CONTENT_TYPE: "application/json", hdrs.ACCEPT: "application/json, */*", **told}
-        message = Message(url, webhook.trust.context(), orjson.dumps(document), headers)
-        return await self._poster.post(message, seconds=webhook.timeout)
+            answer = await _posted(self._to_services if target.is_service else self._to_others, request, seconds)
+        except WebhookFailed:
+            self._metrics.failed(host, self._clock.monotonic() - began, sent=sent)
+            raise
+        taken = self._clock.monotonic() - began
+        self._metrics.answered(host, answer.status, taken, sent=sent, received=len(answer.body))
+        return answer
 
-    async def _get(self, url: str, tls: ssl.SSLContext) -> tuple[int, bytes]:
-        if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=_LONGEST_SECONDS)
-            self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), timeout=timeout)
-        async with self._session.get(url, ssl=tls, allow_redirects=False) as response:
-            body = bytearray()
-            async for chunk in response.content.iter_any():
-                body += chunk
-                if len(body) > _MOST_BYTES:
-                    raise OSError(f"the answer has more than {_MOST_BYTES} bytes")
-            return response.status, bytes(body)
+
+async def _posted(client: HTTPSClient, request: HTTPSRequest, seconds: float) -> HTTPSAnswer:
+    """Raises WebhookFailed."""
+    try:
+        return await client.post(request, seconds=seconds)
+    except NoAnswer as exc:
+        if exc.is_late:
+            raise OutOfTime(str(exc)) from exc
+        raise WebhookFailed(str(exc), may_pass=exc.may_pass) from exc
+
+
+@contextmanager
+def _telling(told: Told, clock: Clock) -> Iterator[None]:
+    """Tell of a call how it has ended and how long it took."""
+    began, result = clock.monotonic(), "error"
+    try:
+        yield
+        result = "success"
+    except WebhookFailed as exc:
+        if isinstance(exc, OutOfTime) or exc.code == _GATEWAY_TIMEOUT:
+            result = "timeout"
+        raise
+    except asyncio.CancelledError:
+        result = "canceled"
+        raise
+    finally:
+        told(result, clock.monotonic() - began)
 
 
 def _pauses(first: float) -> Iterator[float]:
