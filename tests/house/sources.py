@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
+
 FOLDERS = ("apiserver", "controllers", "registry", "storage")
 
 
