@@ -28,6 +28,7 @@ from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.assembly import open_limits
 from aio_apiserver.apiserver.metrics import program, reloads
 from aio_apiserver.apiserver.metrics import storage as storage_metrics
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.outgoing.assembly import open_outgoing
@@ -46,7 +47,6 @@ from aio_apiserver.registry.groups.apiextensions.service_addresses import addres
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
-from aio_apiserver.storage.measures import Measures
 from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
 from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.tls import bundles, certificates, reloading
@@ -24,7 +25,6 @@ from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKey
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
 from aio_apiserver.registry.plugins.authorization.remote import RemoteTokens
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Measures
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
     from aio_apiserver.apiserver.access.authentication_config import AuthenticationConfiguration

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
 from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
@@ -22,7 +23,6 @@ from aio_apiserver.registry.plugins.authorization.authorization_metrics import A
 from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
 from aio_apiserver.registry.plugins.authorization.remote import RemoteAuthorizer, RemoteSettings
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Measures
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import

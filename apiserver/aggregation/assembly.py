@@ -7,6 +7,7 @@ from msgspec import Struct
 from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics import aggregation
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
@@ -14,7 +15,6 @@ from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICE
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Measures
 
 
 class Aggregation(Struct, frozen=True):

@@ -9,13 +9,13 @@ from msgspec import Struct
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.measures import Measures
 
 
 class RequestLimits(Struct, frozen=True):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 from aio_apiserver.registry.base.gates import Gates
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
 
 _BUILD = {
     "build_date": "buildDate",
@@ -21,11 +21,11 @@ _BUILD = {
 
 def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
     """Which version this is, from what /version says."""
-    build = measures.gauge(
+    build = metric_families.gauge(
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )
     build.of(*(info[name] for name in _BUILD.values())).set(1)
-    told = measures.gauge(
+    told = metric_families.gauge(
         "version_info", "Versions of the program.", labels=("binary", "component", "emulation", "min_compat")
     )
     binary = f"{info['major']}.{info['minor']}"
@@ -37,7 +37,7 @@ def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
 
 def features(of_server: Gates) -> Iterable[AnyFamily]:
     """Which feature gates are open."""
-    enabled = measures.gauge(
+    enabled = metric_families.gauge(
         "kubernetes_feature_enabled",
         "Whether a feature gate is open.",
         labels=("name", "stage"),
