@@ -83,7 +83,7 @@ class Measures:
         self._sources: list[Callable[[], Iterable[AnyFamily]]] = []
 
     def ask(self, source: Callable[[], Iterable[AnyFamily]]) -> None:
-        """Have families published, which may be made when somebody wants to see them."""
+        """Publish families, which the source may make at each request for the metrics."""
         self._sources.append(source)
 
     def families(self) -> Iterator[AnyFamily]:

@@ -1,9 +1,8 @@
 """client: this server as an HTTPS client, for documents that it posts and gets.
 
-The owner of the connections; where a server is, and what is sent, others know. Must hold: a kept connection that its
-server has closed meanwhile is no failure of the server; one that asks for patience is asked again, so often and no
-more; no redirect is followed, no answer is longer than what is read of any request, and each call has an end; what
-this server shows to another as its credentials is told to nobody else, whatever the other says.
+It owns the connections; its callers know where a server is, and what to send. Must hold: a kept connection that its
+server has closed meanwhile does not fail the call. A server that sends Retry-After is called again, within a bound. The
+client follows no redirect, reads no endless answer, and ends each call in time. An answer never carries credentials on.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """webhook_targets: where the `clientConfig` of a webhook configuration points, and how its server proves itself.
 
-Admission and conversion share it. Must hold: a webhook is trusted by the CA bundle of its configuration, or else by the
-authorities of the machine; a service is found at its address, and shows a certificate for its name.
+Admission and conversion share it. Must hold: a webhook shows a certificate of its configuration's CA bundle. Without a
+bundle the authorities of the machine count. A service is called at its address, and its certificate has its name.
 """
 
 import ipaddress
@@ -51,7 +51,7 @@ class WebhookTarget(NamedTuple):
         return self.service is not None
 
     async def check(self, address_of: ServiceAddress) -> None:
-        """Raises WebhookFailed for a service that is not there, which is no name that nobody knows."""
+        """Raises WebhookFailed for a service that is not there. A failing DNS lookup would have other words."""
         assert self.service is not None
         try:
             await address_of(*self.service, self.port)

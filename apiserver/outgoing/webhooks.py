@@ -1,8 +1,8 @@
 """webhooks: this server as the client of webhooks, for admission, conversion, authentication, authorization and audit.
 
 An object's `clientConfig` (webhook_targets.py) or a kubeconfig file (webhook_files.py) describes a webhook. Must hold:
-a webhook is trusted by the CA that its configuration names, or else by those of the machine; it is shown what is meant
-for its place; one of a file is asked again as often as kube-apiserver does it, after pauses that grow.
+the server trusts a webhook by the CA that its configuration names, or else by those of the machine. A webhook gets only
+the credentials that are meant for its host. A failing webhook of a file is called as often as kube-apiserver calls it.
 """
 
 import asyncio

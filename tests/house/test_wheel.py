@@ -1,5 +1,6 @@
 """The wheel: the same from a clone and from an sdist, and at peace with the modules of a user's project."""
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -97,9 +98,9 @@ def test_a_project_with_modules_of_our_names_uses_the_fixture(wheel: Path, tmp_p
         archive.extractall(packages)  # noqa: S202 - our own archive; all that installing a wheel of Python code is
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
 
-    ran = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=project, capture_output=True, text=True
-    )
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ran = subprocess.run(command, cwd=project, env=alone, capture_output=True, text=True)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "1 passed" in ran.stdout
