@@ -30,6 +30,7 @@ PAUSE = 3600.0
 def open_renewal(
     settings: Settings,
     pki: Pki,
+    *,
     url: str,
     serving: ServingTLS,
     access: Access,

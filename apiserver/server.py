@@ -144,7 +144,16 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
         secure = await listeners.open_secure(settings, app.secure(parts), serving.context, stack)
         insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
-        files = renewal.open_renewal(settings, pki, url, serving, parts.access, parts.backends, clock, stack)
+        files = renewal.open_renewal(
+            settings,
+            pki,
+            url=url,
+            serving=serving,
+            access=parts.access,
+            backends=parts.backends,
+            clock=clock,
+            stack=stack,
+        )
         return Server(settings, url, pki, secure, insecure, files, parts, stack.pop_all(), AsyncExitStack())
 
 
@@ -157,7 +166,7 @@ async def _open_parts(
     storage = await _open_storage(settings, clock, beginning, monitoring, stack)
     config = registry_config.config_of(settings)
     address_of = address_finder(storage.storage_for)
-    out = open_outgoing(settings, config, address_of, clock, metrics=monitoring.outgoing, stack=stack)
+    out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)
     access = open_access(settings, pki, storage.storage_for, clock, out=out, measures=measures)
     background = _open_background(access, storage, clock, stack)
     foundation = control_plane.foundation_of(config, storage, clock, access=access, out=out, monitoring=monitoring)

@@ -28,9 +28,9 @@ class Outgoing(Struct, frozen=True):
 def open_outgoing(
     settings: Settings,
     config: Config,
+    *,
     address_of: ServiceAddress,
     clock: Clock,
-    *,
     metrics: OutgoingMetrics,
     stack: AsyncExitStack,
 ) -> Outgoing:

@@ -99,7 +99,7 @@ def test_a_project_with_modules_of_our_names_uses_the_fixture(wheel: Path, tmp_p
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
 
     alone = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(command, cwd=project, env=alone, capture_output=True, text=True)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
