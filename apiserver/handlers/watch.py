@@ -39,7 +39,8 @@ async def handle(
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     frames = _frames(request, context, served, chosen)
-    stream = watch_streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
+    delivered = requests.watch_recorder_of(context.info).delivered
+    stream = watch_streams.WatchStream(request, context, frames, delivered)
     sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
         watch = await served.storage.watch(resource_request, options, sink, name="")

@@ -35,6 +35,7 @@ def environment_of(given: Foundation) -> Environment:
         kinds=given.kinds,
         metrics=given.metrics,
         call_webhook=given.call_webhook,
+        probe=given.probe,
         admission=chain,
         runs=chain.runs,
     )

@@ -24,6 +24,7 @@ from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.interface import Admission, Run
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.generic.component_probes import Probe, probe_nothing
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
@@ -258,6 +259,7 @@ class Foundation(Struct, frozen=True, kw_only=True):
     metrics: MetricSets = field(default_factory=MetricSets)
     call_webhook: CallWebhook = call_nobody
     open_webhook: OpenWebhook = open_none
+    probe: Probe = probe_nothing
 
 
 class Environment(Foundation, frozen=True, kw_only=True):

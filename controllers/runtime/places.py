@@ -1,6 +1,6 @@
 """Where the objects are that controllers deal with."""
 
-from aio_apiserver.controllers.client import Place
+from aio_apiserver.controllers.runtime.client import Place
 
 NAMESPACES = Place("", "v1", "namespaces")
 PODS = Place("", "v1", "pods")

@@ -10,12 +10,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.client import Client, Place
-from aio_apiserver.controllers.informers import Informer, Informers
-from aio_apiserver.controllers.limits import Limits
-from aio_apiserver.controllers.rate_limiter import RateLimiter
-from aio_apiserver.controllers.recorder import Recorder
-from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.controllers.runtime.client import Client, Place
+from aio_apiserver.controllers.runtime.informers import Informer, Informers
+from aio_apiserver.controllers.runtime.limits import Limits
+from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
+from aio_apiserver.controllers.runtime.recorder import Recorder
+from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
 from aio_apiserver.registry.generic.rest import timestamp

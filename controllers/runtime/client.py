@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.controllers.flow_control import FlowControl, ResourceRequest
-from aio_apiserver.controllers.rate_limiter import RateLimiter
+from aio_apiserver.controllers.runtime.flow_control import FlowControl, ResourceRequest
+from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated

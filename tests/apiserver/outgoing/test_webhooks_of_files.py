@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import ManualClock
-from tests.apiserver.webhook_servers import webhook
+from tests.apiserver.webhook_servers import no_service, webhook
 from tests.storage.kv.certificates import Authority
 
 Reply = Callable[[], web.Response]
@@ -43,8 +43,8 @@ def clock() -> Impatient:
 
 
 @pytest.fixture
-async def out(clock: Impatient) -> AsyncIterator[Outgoing]:
-    out = Outgoing(clock)
+async def out(clock: Impatient) -> AsyncIterator[WebhookClient]:
+    out = WebhookClient(no_service, clock)
     yield out
     await out.close()
 
@@ -110,7 +110,7 @@ def well() -> web.Response:
     ],
 )
 async def test_a_webhook_that_may_be_well_soon_is_asked_again(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path, first: Reply
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path, first: Reply
 ) -> None:
     async with answering(authority, first, well) as (url, asked):
         found = await out.open_webhook(kubeconfig(tmp_path / "k", url, authority))({})
@@ -131,7 +131,7 @@ async def test_a_webhook_that_may_be_well_soon_is_asked_again(
     ],
 )
 async def test_a_webhook_that_will_answer_the_same_is_asked_once(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path, answer: Reply, told: str
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path, answer: Reply, told: str
 ) -> None:
     async with answering(authority, answer) as (url, asked):
         with pytest.raises(WebhookFailed, match=told):
@@ -142,7 +142,7 @@ async def test_a_webhook_that_will_answer_the_same_is_asked_once(
 
 
 async def test_a_webhook_that_does_not_get_well_is_asked_five_times(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path
 ) -> None:
     async with answering(authority, status(500)) as (url, asked):
         with pytest.raises(WebhookFailed, match=r'an error on the server \(""\) has prevented'):
@@ -153,7 +153,7 @@ async def test_a_webhook_that_does_not_get_well_is_asked_five_times(
 
 
 async def test_a_webhook_that_says_when_to_come_back_is_heeded_ten_times_a_try(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path
 ) -> None:
     async with answering(authority, *[status(503, Retry_After="7")] * 10, well) as (url, asked):
         found = await out.open_webhook(kubeconfig(tmp_path / "k", url, authority))({})
@@ -163,18 +163,18 @@ async def test_a_webhook_that_says_when_to_come_back_is_heeded_ten_times_a_try(
     assert clock.slept == [7] * 10
 
 
-async def test_each_call_is_told_with_its_result(authority: Authority, out: Outgoing, tmp_path: Path) -> None:
+async def test_each_call_is_told_with_its_result(authority: Authority, out: WebhookClient, tmp_path: Path) -> None:
     told: list[str] = []
 
     async with answering(authority, status(500), status(504), well) as (url, _asked):
-        webhook = out.webhook_of(kubeconfig(tmp_path / "k", url, authority))
+        webhook = out.read(kubeconfig(tmp_path / "k", url, authority))
         await out.asker(webhook, told=lambda result, _seconds: told.append(result))({})
 
     assert told == ["error", "timeout", "success"]
 
 
 async def test_one_that_is_not_there_is_not_waited_for(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path
 ) -> None:
     with pytest.raises(
         WebhookFailed, match=r'Post "https://127.0.0.1:1/\?timeout=30s": dial tcp .* connection refused'
@@ -185,7 +185,7 @@ async def test_one_that_is_not_there_is_not_waited_for(
 
 
 async def test_a_connection_that_is_broken_off_is_tried_again(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path
 ) -> None:
     tries: list[int] = []
 
@@ -210,7 +210,7 @@ def reset(request: web.BaseRequest) -> None:
     request.transport.abort()
 
 
-async def test_a_token_in_a_file_is_read_each_time(authority: Authority, out: Outgoing, tmp_path: Path) -> None:
+async def test_a_token_in_a_file_is_read_each_time(authority: Authority, out: WebhookClient, tmp_path: Path) -> None:
     seen: list[str | None] = []
 
     async def answer(request: web.BaseRequest) -> web.Response:
@@ -229,7 +229,7 @@ async def test_a_token_in_a_file_is_read_each_time(authority: Authority, out: Ou
 
 
 async def test_certificates_in_files_are_read_again_after_a_while(
-    authority: Authority, out: Outgoing, clock: Impatient, tmp_path: Path
+    authority: Authority, out: WebhookClient, clock: Impatient, tmp_path: Path
 ) -> None:
     async with answering(authority, well) as (url, asked):
         ours = Authority(tmp_path, "ours")

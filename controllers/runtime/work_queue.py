@@ -8,7 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-from aio_apiserver.controllers.queue_measures import QueueMeasures
+from aio_apiserver.controllers.runtime.queue_measures import QueueMeasures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.client import Client
-from aio_apiserver.controllers.places import LEASES
+from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.places import LEASES
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError

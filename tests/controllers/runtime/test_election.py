@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.controllers import places
-from aio_apiserver.controllers.election import NAMESPACE, Election
+from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime.election import NAMESPACE, Election
 from aio_apiserver.storage.clock import ManualClock
 from tests.controllers import clusters
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from aio_apiserver.controllers import places
+from aio_apiserver.controllers.runtime import places
 from tests.controllers import clusters
 
 
@@ -15,7 +15,7 @@ def _job(parallelism: int) -> dict[str, object]:
 
 async def test_a_controller_asks_under_the_flow_schema_of_its_service_account(tmp_path: Path) -> None:
     async with clusters.running(tmp_path, "job-controller", disable_admission_plugins=("ServiceAccount",)) as cluster:
-        fairness = cluster.server.parts.fairness
+        fairness = cluster.server.parts.limits.fairness
         assert fairness is not None
         accounts = fairness.metrics.of("workload-high", "kube-system-service-accounts")
         elections = fairness.metrics.of("leader-election", "system-leader-election")

@@ -12,22 +12,19 @@ import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
-from aio_apiserver.apiserver.outgoing.webhook_client import ServiceAddress, WebhookClient
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, Credentials
+from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress
+from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
 from aio_apiserver.registry.generic.webhook_calls import OutOfTime, Unusable, WebhookFailed
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.measures import Counter, Histogram
-from tests.apiserver.webhook_servers import trusted, webhook
+from tests.apiserver.webhook_servers import no_service, trusted, webhook
 from tests.storage.kv.certificates import Authority
 
 
 @pytest.fixture
 def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
-
-
-async def nowhere(namespace: str, name: str, port: int) -> str:
-    raise WebhookFailed(f'service "{name}" not found')
 
 
 @asynccontextmanager
@@ -40,7 +37,7 @@ async def client_of(address_of: ServiceAddress) -> AsyncIterator[WebhookClient]:
 
 
 async def ask(url: str, authorities: str, *, seconds: float = 5) -> Any:
-    async with client_of(nowhere) as client:
+    async with client_of(no_service) as client:
         return await client({"url": url, "caBundle": authorities}, {"question": 1}, seconds=seconds)
 
 
@@ -141,7 +138,7 @@ async def test_one_that_is_not_there_is_told() -> None:
 async def test_a_service_that_is_not_there_is_told() -> None:
     where = {"service": {"namespace": "default", "name": "hook"}}
 
-    async with client_of(nowhere) as client:
+    async with client_of(no_service) as client:
         with pytest.raises(WebhookFailed) as raised:
             await client(where, {}, seconds=1)
 
@@ -174,7 +171,7 @@ async def test_a_connection_is_kept_and_made_again_when_the_webhook_has_closed_i
             transports[2].abort()
         return web.json_response({})
 
-    async with webhook(authority, answer) as url, client_of(nowhere) as client:
+    async with webhook(authority, answer) as url, client_of(no_service) as client:
         for _ in range(3):
             await client({"url": url, "caBundle": trusted(authority)}, {}, seconds=5)
 
@@ -257,7 +254,7 @@ async def test_a_webhook_is_shown_what_is_meant_for_its_place_by_the_plugin_that
         return web.json_response({})
 
     credentials = {"MutatingAdmissionWebhook": Credentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
-    client = WebhookClient(nowhere, SystemClock(), credentials=credentials)
+    client = WebhookClient(no_service, SystemClock(), credentials=credentials)
     async with webhook(authority, answer) as url:
         where = {"url": url, "caBundle": trusted(authority)}
         await client(where, {}, seconds=5, plugin="MutatingAdmissionWebhook")
@@ -277,7 +274,7 @@ async def test_a_webhook_may_want_a_certificate(authority: Authority) -> None:
     async with webhook(authority, answer, wants_certificate=True) as url:
         where = {"url": url, "caBundle": trusted(authority)}
         shown = {"p": Credentials(default=Credential(certificate=certificate))}
-        known = WebhookClient(nowhere, SystemClock(), credentials=shown)
+        known = WebhookClient(no_service, SystemClock(), credentials=shown)
         found = await known(where, {}, seconds=5, plugin="p")
         with pytest.raises(WebhookFailed):
             await known(where, {}, seconds=5)
@@ -293,7 +290,7 @@ async def test_calls_are_recorded_by_where_they_go_and_how_they_end(authority: A
         return web.json_response({})
 
     async with webhook(authority, answer) as url:
-        client = WebhookClient(nowhere, SystemClock(), metrics=metrics)
+        client = WebhookClient(no_service, SystemClock(), metrics=metrics)
         await client({"url": url, "caBundle": trusted(authority)}, {}, seconds=5)
     with pytest.raises(WebhookFailed):
         await client({"url": url, "caBundle": trusted(authority)}, {}, seconds=5)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.config.advertising import advertised
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire.advertising import advertised
 
 
 def address(**flags: Any) -> str:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
-from aio_apiserver.controllers.client import Place
+from aio_apiserver.controllers.runtime.client import Place
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.storage.clock import Clock

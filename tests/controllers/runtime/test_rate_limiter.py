@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from aio_apiserver.controllers.rate_limiter import RateLimiter
+from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.storage.clock import ManualClock
 
 

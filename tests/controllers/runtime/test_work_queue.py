@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.tasks import Tasks
 

@@ -8,10 +8,10 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-from aio_apiserver.controllers.client import Client
 from aio_apiserver.controllers.decisions import events
 from aio_apiserver.controllers.decisions.events import Correlator, Said
-from aio_apiserver.controllers.places import EVENTS
+from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.places import EVENTS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
