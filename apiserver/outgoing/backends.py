@@ -22,9 +22,8 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.handlers import forwarding
-from aio_apiserver.apiserver.handlers.forwarding import Forwarding
-from aio_apiserver.apiserver.outgoing import guarded
+from aio_apiserver.apiserver.outgoing import forwarding, guarded
+from aio_apiserver.apiserver.outgoing.forwarding import Forwarding
 from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver, Lookup, NotAllowed
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.errors import BadRequest

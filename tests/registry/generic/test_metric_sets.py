@@ -1,7 +1,6 @@
 """Metrics of the registry: one set of each class for a server."""
 
 from aio_apiserver.registry.generic.metric_sets import MetricSets
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 
 
@@ -10,11 +9,3 @@ def test_all_that_ask_for_a_class_get_one_set() -> None:
 
     assert sets.of(WebhookMetrics) is sets.of(WebhookMetrics)
     assert MetricSets().of(WebhookMetrics) is not sets.of(WebhookMetrics)
-
-
-def test_the_metrics_of_all_sets_are_shown() -> None:
-    sets = MetricSets()
-
-    every = [*sets.of(AllocationMetrics).families(), *sets.of(WebhookMetrics).families()]
-
-    assert list(sets.families()) == every
