@@ -11,7 +11,7 @@ FOLDERS = ("apiserver", "controllers", "registry", "storage")
 
 
 class Source(NamedTuple):
-    """A module. name: as `aio_apiserver.apiserver.wire.urls`; path: from the top of the project."""
+    """A module. name: as `apiserver.wire.urls`; path: from the top of the project."""
 
     name: str
     path: str
@@ -19,7 +19,7 @@ class Source(NamedTuple):
 
     @property
     def package(self) -> str:
-        """Its first two names: `aio_apiserver.apiserver.wire`, `aio_apiserver.registry.base`."""
+        """Its first two names: `apiserver.wire`, `registry.base`."""
         return ".".join(self.name.split(".")[:2])
 
 

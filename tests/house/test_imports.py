@@ -7,10 +7,8 @@ import pytest
 
 from tests.house.sources import Source, product
 
-_OUT = "aio_apiserver.apiserver.outgoing"
-_ENDS = frozenset(
-    {_OUT, "aio_apiserver.apiserver.tls", "aio_apiserver.apiserver.wire", "aio_apiserver.apiserver.testing"}
-)
+_OUT = "apiserver.outgoing"
+_ENDS = frozenset({_OUT, "apiserver.tls", "apiserver.wire", "apiserver.testing"})
 """The test bench is the other end: its client speaks to servers, its webhooks are asked by them."""
 _OF_THE_SERVER = frozenset({"HttpVersion11", "hdrs", "payload", "web"})
 """What all of apiserver may have of aiohttp: all other names of it are of the client, or of both."""
@@ -24,7 +22,7 @@ _OPENING = frozenset(
         "start_server",
     }
 )
-_RELAYS = frozenset({"aio_apiserver.apiserver.aggregation.remote_servers", "aio_apiserver.apiserver.handlers.relaying"})
+_RELAYS = frozenset({"apiserver.aggregation.remote_servers", "apiserver.handlers.relaying"})
 """Relays to aggregated servers and kubelets, which have aiohttp's answers in their hands."""
 
 
@@ -61,14 +59,10 @@ def test_the_client_of_aiohttp_is_known_where_connections_begin() -> None:
     [
         (
             "ClientSession",
-            {
-                "aio_apiserver.apiserver.outgoing.client",
-                "aio_apiserver.apiserver.outgoing.backends",
-                "aio_apiserver.apiserver.aggregation.remote_servers",
-            },
+            {"apiserver.outgoing.client", "apiserver.outgoing.backends", "apiserver.aggregation.remote_servers"},
         ),
-        ("SSLContext", {"aio_apiserver.apiserver.tls", "aio_apiserver.apiserver.testing"}),
-        ("create_default_context", {"aio_apiserver.apiserver.tls", "aio_apiserver.apiserver.testing"}),
+        ("SSLContext", {"apiserver.tls", "apiserver.testing"}),
+        ("create_default_context", {"apiserver.tls", "apiserver.testing"}),
     ],
 )
 def test_sessions_and_contexts_are_made_in_one_place(name: str, owners: set[str]) -> None:
