@@ -123,12 +123,18 @@ class Server(Struct, frozen=True):
         if not settings.controllers and not settings.simulate:
             return
         from aio_apiserver.apiserver.metrics import work_queues
+        from aio_apiserver.controllers import names  # a server without controllers does without their code
+        from aio_apiserver.controllers.flow_control import FlowControl
+        from aio_apiserver.controllers.limits import Limits
         from aio_apiserver.controllers.manager import Manager
 
+        workers = {name: int(getattr(settings, field)) for name, field in names.SYNCS.items()}
         manager = Manager(
             settings.controllers,
             self.parts.served,
             self.parts.clock,
+            flow=FlowControl(self.parts.fairness, self.parts.in_flight, self.parts.clock.patience),
+            limits=Limits(settings.kube_api_qps, settings.kube_api_burst, workers),
             identity=_identity(settings),
             authority=contexts.authority(settings, self.pki).read_text(),
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,

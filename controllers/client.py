@@ -1,15 +1,19 @@
 """Client: a controller as a client of the server's resources, without the wire.
 
-Its writes take the way of every write: defaults, admission, rules, managers, storage; only who it is needs no proof.
+Its requests wait for the limit of their client and pass flow control. Its writes take the way of every write: defaults,
+admission, rules, managers, storage; only who it is needs no proof.
 Must hold: an object that is already as it should be is not written; informers hear of every write that is made here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.controllers.flow_control import FlowControl, ResourceRequest
+from aio_apiserver.controllers.rate_limiter import RateLimiter
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
@@ -19,6 +23,7 @@ from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
 
 
 class Place(NamedTuple):
@@ -77,16 +82,22 @@ class NotServed(errors.StatusError):
 
 
 class Client(Struct, frozen=True):
-    """Reads and writes as one user, under one field manager."""
+    """Reads and writes as one user, under one field manager. Without `limiter` it has no limit of its own."""
 
     served: ServedPaths
+    flow: FlowControl
     expect: Expect
     user: UserInfo
     manager: str
+    limiter: RateLimiter | None = None
 
     def acting_as(self, name: str, *groups: str, manager: str) -> "Client":
-        """The same as somebody else."""
+        """The same as another user."""
         return replace(self, user=authenticated(UserInfo(name=name, groups=groups)), manager=manager)
+
+    def limited(self, limiter: RateLimiter) -> "Client":
+        """The same with a limit."""
+        return replace(self, limiter=limiter)
 
     def at(self, place: Place) -> Served[Any]:
         """What is served there. Raises NotServed."""
@@ -108,31 +119,41 @@ class Client(Struct, frozen=True):
     async def get(self, place: Place, key: str) -> Object | None:
         """The newest state of an object; None when it is gone."""
         namespace, name = split(key)
-        try:
-            found: StoredObject = await self.at(place).storage.get(self._request(place, namespace), name)
-        except errors.NotFound:
-            return None
-        return found.decode()
+        async with self._seat("get", place, namespace, name):
+            try:
+                found: StoredObject = await self.at(place).storage.get(self._request(place, namespace), name)
+            except errors.NotFound:
+                return None
+            return found.decode()
 
     async def list(self, place: Place, namespace: str = "") -> list[Object]:
         """The newest state of all."""
-        found = await self.at(place).storage.list(self._request(place, namespace), ListOptions())
-        return [item.decode() for item in found.items]
+        async with self._seat("list", place, namespace):
+            found = await self.at(place).storage.list(self._request(place, namespace), ListOptions())
+        return [item.decode() async for item in in_turns(found.items)]
+
+    async def has_any(self, place: Place, namespace: str) -> bool:
+        """Whether there are objects of a kind in a namespace."""
+        async with self._seat("list", place, namespace):
+            found = await self.at(place).storage.list(self._request(place, namespace), ListOptions(limit=1))
+        return bool(found.items)
 
     async def create(self, place: Place, obj: Object, *, namespace: str = "") -> Object:
         """Make an object, of which nothing is used up: it may share parts with others. Raises StatusError."""
-        one = self.at(place)
-        request, hub = self._request(place, namespace), one.view.to_hub(objects.clone(obj))
-        stored = await one.storage.create(request, hub, CreateOptions(field_manager=self.manager))
+        async with self._seat("create", place, namespace):
+            one = self.at(place)
+            request, hub = self._request(place, namespace), one.view.to_hub(objects.clone(obj))
+            stored = await one.storage.create(request, hub, CreateOptions(field_manager=self.manager))
         self.expect(place, stored.key, stored.revision)
         created: Object = stored.decode()
         return created
 
     async def post(self, place: Place, name: str, obj: Object, *, namespace: str) -> None:
         """Have something done to an object. Raises StatusError."""
-        one = self.at(place)
-        request = self._request(place, namespace)
-        await one.storage.create(request, one.view.to_hub(obj), CreateOptions(field_manager=self.manager), name=name)
+        async with self._seat("create", place, namespace, name):
+            one = self.at(place)
+            request, options = self._request(place, namespace), CreateOptions(field_manager=self.manager)
+            await one.storage.create(request, one.view.to_hub(obj), options, name=name)
 
     async def change(self, place: Place, obj: Object, change: Callable[[Object], bool | None]) -> Object | None:
         """Let `change` mend the newest state of an object in place; False says that it is right as it is.
@@ -154,9 +175,9 @@ class Client(Struct, frozen=True):
 
         options = UpdateOptions(field_manager=self.manager)
         try:
-            updated = await self.at(place).storage.update(
-                self._request(place, namespace), name, UpdatedObject(make), options
-            )
+            async with self._seat("update", place, namespace, name):
+                request = self._request(place, namespace)
+                updated = await self.at(place).storage.update(request, name, UpdatedObject(make), options)
         except _LeaveAsItIs:
             return obj
         except (errors.NotFound, _AnotherOne):
@@ -180,18 +201,30 @@ class Client(Struct, frozen=True):
         options = DeleteOptions(
             preconditions=Preconditions(metadata["uid"], version), propagation_policy=policy, grace_period_seconds=grace
         )
-        request = self._request(place, metadata.get("namespace", ""))
-        try:
-            deleted = await self.at(place).storage.delete(request, metadata["name"], options)
-        except errors.NotFound:
-            return False
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        async with self._seat("delete", place, namespace, name):
+            try:
+                deleted = await self.at(place).storage.delete(self._request(place, namespace), name, options)
+            except errors.NotFound:
+                return False
         self.expect(place, deleted.stored.key, deleted.stored.revision)
         return True
 
     async def delete_all(self, place: Place, namespace: str) -> None:
         """Delete what a namespace holds of a kind."""
         options = DeleteOptions(propagation_policy="Background")
-        await self.at(place).storage.delete_collection(self._request(place, namespace), options, ListOptions())
+        async with self._seat("deletecollection", place, namespace):
+            await self.at(place).storage.delete_collection(self._request(place, namespace), options, ListOptions())
+
+    @asynccontextmanager
+    async def _seat(self, verb: str, place: Place, namespace: str, name: str = "") -> AsyncIterator[None]:
+        """One request. Raises TooManyRequests."""
+        if self.limiter is not None:
+            await self.limiter.wait()
+        resource, _, subresource = place.path.partition("/")
+        asked = ResourceRequest(verb, place.group, place.version, namespace, resource, subresource, name)
+        async with self.flow.seat(self.user, asked):
+            yield
 
     def _request(self, place: Place, namespace: str) -> Request:
         return Request(

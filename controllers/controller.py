@@ -6,16 +6,20 @@ what was written before it; one key that fails stops no other; everything is loo
 
 import logging
 from collections.abc import Callable
+from typing import TypeVar
 
 from msgspec import Struct
 
 from aio_apiserver.controllers.client import Client, Place
 from aio_apiserver.controllers.informers import Informer, Informers
+from aio_apiserver.controllers.limits import Limits
+from aio_apiserver.controllers.rate_limiter import RateLimiter
 from aio_apiserver.controllers.recorder import Recorder
 from aio_apiserver.controllers.work_queue import WorkQueue
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
 from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
@@ -27,7 +31,13 @@ MANAGER = "kube-controller-manager"
 """The field manager of what controllers write."""
 _NAMESPACE = "kube-system"
 
+_BYTES_OF_AN_OBJECT = 128
+"""What the look of a controller at an object costs, as decoding so many bytes would."""
+_REST, _LONGEST_REST_SECONDS = 3.0, 1.0
+"""How many times as long as such work a controller rests behind it: thousands of changes become a few looks."""
+
 Keys = Callable[[Object], str]
+T = TypeVar("T")
 
 
 class NotYet(Exception):
@@ -40,6 +50,7 @@ class Desk(Struct, frozen=True):
     client: Client
     informers: Informers
     clock: Clock
+    limits: Limits
     authority: str = ""
 
     def now(self) -> str:
@@ -53,6 +64,9 @@ class Controller:
     account = ""
     component = ""
     workers = 5
+    """How many keys are looked at side by side, unless the limits say something of this controller."""
+    qps_factor = burst_factor = 1
+    """How much more than others it may ask for, as far as kube-controller-manager lets it."""
     most_seconds_between_tries = 1.0
     """Between two looks at what is not ready yet."""
 
@@ -62,7 +76,7 @@ class Controller:
             service_account_name(_NAMESPACE, self.account or self.name),
             *service_account_groups(_NAMESPACE),
             manager=MANAGER,
-        )
+        ).limited(self._limiter())
         self._tasks = Tasks()
         self._has_begun = False
         self.recorder = Recorder(lambda: self.client, desk.clock, self._tasks, self.component or self.name)
@@ -84,7 +98,20 @@ class Controller:
 
     def act_as(self, name: str, *groups: str, manager: str) -> None:
         """Work as somebody else."""
-        self.client = self.desk.client.acting_as(name, *groups, manager=manager)
+        self.client = self.client.acting_as(name, *groups, manager=manager)
+
+    async def work(self, work: Callable[[], T], objects: int) -> T:
+        """What pure work on so many objects returns. On many, it runs in the worker thread, and a rest follows it."""
+        size, patience = objects * _BYTES_OF_AN_OBJECT, self.desk.clock.patience
+        began = patience.monotonic()
+        result = await worker_thread.run_sized(work, size, self.client.user.name)
+        if size >= worker_thread.LONG:
+            await patience.sleep(min(_REST * (patience.monotonic() - began), _LONGEST_REST_SECONDS))
+        return result
+
+    def _limiter(self) -> RateLimiter:
+        limits = self.desk.limits
+        return RateLimiter(limits.qps * self.qps_factor, limits.burst * self.burst_factor, self.desk.clock.patience)
 
     def follow(self, place: Place, *keys: Callable[[Object], str]) -> Informer:
         """Follow a resource; each of `keys` names a key to look at (or none) for an object, before and after."""
@@ -107,7 +134,7 @@ class Controller:
             self.begin()
             for informer in self._followed:
                 await informer.wait_until_current()
-            for number in range(1, self.workers):
+            for number in range(1, self.desk.limits.workers.get(self.name, self.workers)):
                 self._tasks.spawn(self._work(), name=f"{self.name} {number}")
             self._has_begun = True
             await self._work()

@@ -1,10 +1,11 @@
 """Daemon sets: a pod on every node that takes it."""
 
+from functools import partial
+
 from aio_apiserver.controllers.client import key_of
 from aio_apiserver.controllers.decisions import daemon_sets as rules
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import revisions
-from aio_apiserver.controllers.decisions.daemon_sets import Situation
 from aio_apiserver.controllers.places import DAEMON_SETS, NODES
 from aio_apiserver.controllers.revision_keeper import RevisionKeeper
 from aio_apiserver.storage.stored_object import Object
@@ -17,6 +18,7 @@ class DaemonSetController(RevisionKeeper):
     account = "daemon-set-controller"
     place = DAEMON_SETS
     kind = "DaemonSet"
+    most_at_once = 250
 
     def begin(self) -> None:
         super().begin()
@@ -38,15 +40,17 @@ class DaemonSetController(RevisionKeeper):
             by_node.setdefault(rules.node_of(pod), []).append(pod)
         revision = await self.present_revision(owner)
         hashed = revision["metadata"]["labels"][revisions.LABEL]
-        wanted = frozenset(name for name, node in self._nodes.items.items() if rules.wants(owner, node))
-        situation = Situation(owner, by_node, wanted, hashed, self.desk.clock.now())
-        await self.report(owner, situation.status())
+        nodes, now = list(self._nodes.items.values()), self.desk.clock.now()
+        look = partial(rules.situation, owner, by_node, nodes, hashed, now=now)
+        situation = await self.work(look, len(nodes))
+        await self.report(owner, await self.work(situation.status, len(nodes)))
         if not podrules.is_ending(owner):
-            plan = situation.plan()
-            await self.make(owner, [rules.pod_of(owner, node, hashed) for node in plan.make])
-            for pod in plan.delete:
+            plan = await self.work(situation.plan, len(nodes))
+            await self.make(owner, [rules.pod_of(owner, node, hashed) for node in self.first(owner, plan.make)])
+            gone = self.first(owner, plan.delete)
+            for pod in gone:
                 self._say_finished(owner, pod)
-            await self.delete(owner, plan.delete)
+            await self.delete(owner, gone)
         pods = [pod for some in by_node.values() for pod in some]
         await self.forget_old(owner, {hashed, *map(rules.generation_hash, pods)})
         waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in pods)

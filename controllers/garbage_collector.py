@@ -33,12 +33,16 @@ class GarbageCollector(Controller):
 
     name = "garbage-collector-controller"
     account = "generic-garbage-collector"
+    qps_factor = 2
+    workers = 20
     most_seconds_between_tries = 30.0
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._graph = Graph()
         self._places: list[Place] = []
+        self._kinds: list[str] = []
+        """Of what is in the places."""
         self._informers: dict[tuple[str, str], tuple[Informer, asyncio.Task[None]]] = {}
         """By group and plural."""
 
@@ -65,6 +69,7 @@ class GarbageCollector(Controller):
         informer = Informer(self.client.served, place, _metadata_of)
         number = len(self._places)
         self._places.append(place)
+        self._kinds.append(self.client.at(place).kind.kind)
 
         def changed(key: str, before: Object | None, after: Object | None) -> None:
             if before is not None and (after is None or after["metadata"]["uid"] != before["metadata"]["uid"]):
@@ -96,9 +101,20 @@ class GarbageCollector(Controller):
             await self._orphan(node)
         elif node.waits_for_dependents:
             await self._wait_for_dependents(node)
-        elif node.owners and not node.is_ending:
+        elif node.owners and not node.is_ending and not all(self._is_there(node, one) for one in node.owners):
             await self._judge(node)
         return None
+
+    def _is_there(self, node: Node, reference: Reference) -> bool:
+        """Whether an owner was seen just as an object names it, and stays: when that changes, the object comes up."""
+        owner = self._graph.nodes.get(reference["uid"])
+        if owner is None or owner.waits_for_dependents:
+            return False
+        namespace, _ = split(node.key)
+        owner_namespace, name = split(owner.key)
+        group, _, _ = str(reference["apiVersion"]).rpartition("/")
+        is_same_kind = (self._places[owner.place].group, self._kinds[owner.place]) == (group, reference["kind"])
+        return is_same_kind and name == reference["name"] and owner_namespace in ("", namespace)
 
     async def _orphan(self, node: Node) -> None:
         for dependent in self._graph.dependents_of(node.uid):

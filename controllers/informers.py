@@ -148,6 +148,13 @@ def _revision(obj: Object | None) -> int:
     return int(obj["metadata"]["resourceVersion"]) if obj is not None else 0
 
 
+def _without_owners_of_fields(stored: StoredObject) -> Object:
+    """An object as kube-controller-manager keeps it: managedFields would be half of what is kept."""
+    obj = stored.decode()
+    obj["metadata"].pop("managedFields", None)
+    return obj
+
+
 class Informers:
     """All that is followed."""
 
@@ -161,7 +168,7 @@ class Informers:
         """The informer of a resource; it begins now unless somebody else has asked for it before."""
         informer = self._open.get(place)
         if informer is None:
-            informer = self._open[place] = Informer(self._served, place, StoredObject.decode)
+            informer = self._open[place] = Informer(self._served, place, _without_owners_of_fields)
             self.follow(informer)
         return informer
 

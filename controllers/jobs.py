@@ -1,6 +1,7 @@
 """Jobs: pods that run to their end, until enough have succeeded or too many failed."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from aio_apiserver.controllers.client import key_of
 from aio_apiserver.controllers.controller import NotYet
@@ -25,14 +26,12 @@ class JobController(PodOwner):
         if job is None or (job["spec"].get("managedBy") or "") not in _OURS:
             return None
         pods = await self.claim(job)
-        found = jobs.count(job, pods)
+        now = self.desk.clock.now()
+        found, end, pause = await self.work(partial(jobs.judged, job, pods, now=now), len(pods))
         if jobs.is_over(job) or job["metadata"].get("deletionTimestamp"):
             await self._untrack(pods)
             return None
         await self._untrack(found.ignored)
-        now = self.desk.clock.now()
-        end = jobs.outcome(found, now=now)
-        pause = jobs.pause(found, pods, now=now)
         active = await self._settle(found, end, pause)
         await self._count(job, job_reports.status(found, end, now=self.desk.now(), active=active), pods, end)
         times = [time for time in (pause, jobs.seconds_left(job, now=now) or 0.0) if time > 0]
@@ -42,18 +41,22 @@ class JobController(PodOwner):
         """Make or delete pods; how many are at work then."""
         missing = jobs.missing(found) if end is None else -len(found.active)
         if missing < 0:
-            gone = jobs.surplus(found, -missing)
+            is_end = end is not None or jobs.is_suspended(found.job)
+            surplus = await self.work(partial(jobs.surplus, found, -missing), len(found.active))
+            gone = surplus if is_end else self.first(found.job, surplus)
             await self._untrack(gone)
             await self.delete(found.job, gone)
-            if end is not None or jobs.is_suspended(found.job):
-                found.ending += len(gone)
-        elif missing > 0 and not pause:
-            indexes: Sequence[int | None] = [None] * missing
+            found.ending += len(gone) if is_end else 0
+            return len(found.active) - len(gone)
+        if missing > 0 and not pause:
+            number = len(self.first(found.job, range(missing)))
+            indexes: Sequence[int | None] = [None] * number
             if jobs.is_indexed(found.job):
-                indexes = jobs.free_indexes(found, missing, now=self.desk.clock.now())
+                free = partial(jobs.free_indexes, found, number, now=self.desk.clock.now())
+                indexes = await self.work(free, len(found.active) + len(found.done_indexes))
             await self.make(found.job, [jobs.pod_of(found.job, one, found.last_tries.get(one or 0)) for one in indexes])
             return len(found.active) + len(indexes)
-        return len(found.active) + min(0, missing)
+        return len(found.active)
 
     async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.Outcome | None) -> None:
         """Count what has finished: note it, take the finalizers off, and only then add it to the totals."""

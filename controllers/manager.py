@@ -12,7 +12,9 @@ from aio_apiserver.controllers.catalog import CONTROLLERS
 from aio_apiserver.controllers.client import Client
 from aio_apiserver.controllers.controller import MANAGER, Controller, Desk
 from aio_apiserver.controllers.election import Election
+from aio_apiserver.controllers.flow_control import FlowControl
 from aio_apiserver.controllers.informers import Informers
+from aio_apiserver.controllers.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.simulation.kubelet import Kubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
@@ -24,6 +26,8 @@ from aio_apiserver.storage.tasks import Tasks
 
 _SIMULATION = "aio-apiserver-simulation"
 """The lease of the light cluster, which may also stand under a kube-controller-manager."""
+_OF_A_CLUSTER = Limits(NO_LIMIT, 1, {})
+"""A kubelet a node and a scheduler: together they have no limit but their turns."""
 Make = Callable[[Desk], Sequence[Controller]]
 _USER = UserInfo(name="system:kube-controller-manager")
 
@@ -37,6 +41,8 @@ class Manager:
         served: ServedPaths,
         clock: Clock,
         *,
+        flow: FlowControl,
+        limits: Limits,
         identity: str,
         authority: str,
         simulated_nodes: int | None,
@@ -44,6 +50,8 @@ class Manager:
         self._names = names.enabled(given)
         self._simulated_nodes = simulated_nodes
         self._served = served
+        self._flow = flow
+        self._limits = limits
         self._clock = clock
         self._identity = identity
         self._authority = authority
@@ -64,26 +72,27 @@ class Manager:
     def start(self) -> None:
         """Lead as soon as nobody else does."""
         if self._names:
-            self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names])
+            self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if self._simulated_nodes is not None:
             count = self._simulated_nodes
-            self._run(_SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), Kubelet(desk)])
+            self._run(_SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), Kubelet(desk)], _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()
 
-    def _run(self, name: str, make: Make) -> None:
+    def _run(self, name: str, make: Make, limits: Limits) -> None:
         """Run controllers whenever this server has the lease of that name."""
-        client = Client(self._served, lambda _place, _key, _revision: None, authenticated(_USER), MANAGER)
+        user = authenticated(_USER)
+        client = Client(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
         election = Election(client, self._clock, name=name, identity=self._identity)
         self._elections.append(election)
-        self._tasks.spawn(election.run(lambda: self._lead(make)), name=name)
+        self._tasks.spawn(election.run(lambda: self._lead(make, limits)), name=name)
 
-    async def _lead(self, make: Make) -> None:
+    async def _lead(self, make: Make, limits: Limits) -> None:
         """Run all until cancelled."""
         informers = Informers(self._served, self._clock)
-        client = Client(self._served, informers.expect, authenticated(_USER), MANAGER)
-        desk = Desk(client, informers, self._clock, self._authority)
+        client = Client(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
+        desk = Desk(client, informers, self._clock, limits, self._authority)
         controllers = make(desk)
         self._leading.extend(controllers)
         try:

@@ -26,6 +26,22 @@ ALL = (
     "ttl-after-finished-controller",
 )
 EVERYTHING = "*"
+SYNCS = {
+    "cronjob-controller": "concurrent_cron_job_syncs",
+    "daemonset-controller": "concurrent_daemonset_syncs",
+    "deployment-controller": "concurrent_deployment_syncs",
+    "endpoints-controller": "concurrent_endpoint_syncs",
+    "endpointslice-controller": "concurrent_service_endpoint_syncs",
+    "garbage-collector-controller": "concurrent_gc_syncs",
+    "job-controller": "concurrent_job_syncs",
+    "namespace-controller": "concurrent_namespace_syncs",
+    "replicaset-controller": "concurrent_replicaset_syncs",
+    "replicationcontroller-controller": "concurrent_rc_syncs",
+    "resourcequota-controller": "concurrent_resource_quota_syncs",
+    "statefulset-controller": "concurrent_statefulset_syncs",
+    "ttl-after-finished-controller": "concurrent_ttl_after_finished_syncs",
+}
+"""The settings that say how many keys a controller looks at side by side."""
 
 
 def unknown(given: Iterable[str]) -> Sequence[str]:

@@ -22,6 +22,8 @@ class NamespaceController(Controller):
     """Empties and releases namespaces."""
 
     name = "namespace-controller"
+    qps_factor = 20
+    burst_factor = 100
 
     def begin(self) -> None:
         self._namespaces = self.follow(NAMESPACES, _if_ending)
@@ -50,7 +52,7 @@ class NamespaceController(Controller):
     async def _delete(self, places: Iterable[Place], namespace: str, remains: Remains) -> None:
         for place in places:
             try:
-                if not self.client.at(place).kind.is_namespaced or not await self.client.list(place, namespace):
+                if not self.client.at(place).kind.is_namespaced or not await self.client.has_any(place, namespace):
                     continue
                 await self.client.delete_all(place, namespace)
                 remains.count(f"{place.path}.{place.group}", await self.client.list(place, namespace))

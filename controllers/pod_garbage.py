@@ -1,11 +1,16 @@
 """Pods that nobody looks after: on nodes that are gone, ending without ever having had one, finished and too many."""
 
+from functools import partial
+
 from aio_apiserver.controllers.client import key_of
 from aio_apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.controllers.decisions import pod_garbage
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.places import NODES, PODS
 from aio_apiserver.storage.stored_object import Object
+
+_FINISHED = "finished"
+"""The key under which all finished pods are looked at; those of pods have a namespace."""
 
 
 class PodGarbageCollector(Controller):
@@ -17,6 +22,8 @@ class PodGarbageCollector(Controller):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._finished: dict[str, Object] = {}
+        self._on: dict[str, set[str]] = {}
+        """The keys of pods by their nodes."""
         self._missing: dict[str, float] = {}
         """Since when a node is missing that pods are on."""
 
@@ -33,25 +40,44 @@ class PodGarbageCollector(Controller):
     def _node_changed(self, name: str, _before: Object | None, after: Object | None) -> None:
         if after is not None:
             self._missing.pop(name, None)
-        for key, pod in self._pods.items.items():
-            if pod_garbage.node_of(pod) == name and self._wants_a_look(pod):
+        for key in self._on.get(name, ()):
+            pod = self._pods.get(key)
+            if pod is not None and self._wants_a_look(pod):
                 self.queue.add(key)
 
-    def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
+    def _pod_changed(self, key: str, before: Object | None, after: Object | None) -> None:
+        self._note_node(key, before, after)
         self._finished.pop(key, None)
         if after is not None and podrules.is_finished(after):
             self._finished[key] = after
-            for pod in pod_garbage.superfluous(self._finished.values()):
-                self.queue.add(key_of(pod))
+            if len(self._finished) > pod_garbage.MOST_FINISHED:
+                self.queue.add(_FINISHED)
+
+    def _note_node(self, key: str, before: Object | None, after: Object | None) -> None:
+        was, now = (pod_garbage.node_of(pod) if pod is not None else "" for pod in (before, after))
+        if was and was != now:
+            self._on[was].discard(key)
+            if not self._on[was]:
+                del self._on[was]
+        if now:
+            self._on.setdefault(now, set()).add(key)
+
+    async def _remove_superfluous(self) -> None:
+        """Remove the finished pods that are too many."""
+        finished = list(self._finished.values())
+        for pod in await self.work(partial(pod_garbage.superfluous, finished), len(finished)):
+            await self._remove(pod, is_lost=False)
 
     async def reconcile(self, key: str) -> float | None:
+        if key == _FINISHED:
+            await self._remove_superfluous()
+            return None
         pod = self._pods.get(key)
         if pod is None:
             return None
         name = pod_garbage.node_of(pod)
         node = self._nodes.get(name)
-        is_superfluous = any(key_of(one) == key for one in pod_garbage.superfluous(self._finished.values()))
-        if is_superfluous or pod_garbage.is_stuck(pod, node):
+        if pod_garbage.is_stuck(pod, node):
             await self._remove(pod, is_lost=False)
         elif name and node is None:
             return await self._miss(pod, name)

@@ -5,18 +5,21 @@ what somebody else controls, nor anything while it is being deleted itself.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from aio_apiserver.controllers.client import Place, key_of
 from aio_apiserver.controllers.controller import Controller
-from aio_apiserver.controllers.decisions import events
+from aio_apiserver.controllers.decisions import claims, events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.informers import Informer
 from aio_apiserver.controllers.places import PODS
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.storage.stored_object import Object
+
+T = TypeVar("T")
 
 
 class PodOwner(Controller):
@@ -26,6 +29,8 @@ class PodOwner(Controller):
     kind = ""
     dependents = PODS
     """What it controls."""
+    most_at_once = 500
+    """How many pods one look at an owner makes or deletes, as with kube-controller-manager."""
 
     @property
     def api_version(self) -> str:
@@ -64,19 +69,17 @@ class PodOwner(Controller):
 
     async def claim(self, owner: Object) -> list[Object]:
         """What an owner controls, after it has taken in and let go what it should."""
-        namespace, selector = owner["metadata"]["namespace"], self.selector(owner)
-        mine = []
-        for obj in list(self._dependents.controlled_by(namespace, owner["metadata"]["uid"])):
-            if selects(selector, obj["metadata"].get("labels") or {}) or podrules.is_ending(obj):
-                mine.append(obj)
-            else:
-                await self._release(owner, obj)
-        if podrules.is_ending(owner):
-            return mine
-        for obj in list(self._dependents.controlled_by(namespace, "")):
-            if podrules.is_active(obj) and selects(selector, obj["metadata"].get("labels") or {}):
-                adopted = await self._adopt(owner, obj)
-                mine += [adopted] if adopted is not None else []
+        namespace, uid = owner["metadata"]["namespace"], owner["metadata"]["uid"]
+        controlled = list(self._dependents.controlled_by(namespace, uid))
+        orphans = list(self._dependents.controlled_by(namespace, ""))
+        number = len(controlled) + len(orphans)
+        found = await self.work(partial(claims.claims, owner, self.selector(owner), controlled, orphans), number)
+        for obj in found.released:
+            await self._release(owner, obj)
+        mine = found.mine
+        for obj in found.adopted:
+            adopted = await self._adopt(owner, obj)
+            mine += [adopted] if adopted is not None else []
         return mine
 
     def controlled(self, owner: Object) -> list[Object]:
@@ -110,12 +113,18 @@ class PodOwner(Controller):
 
         await self.client.change(self.dependents, obj, release)
 
+    def first(self, owner: Object, wanted: Sequence[T]) -> Sequence[T]:
+        """As many as one look at an owner deals with; it is looked at again for the others."""
+        if len(wanted) > self.most_at_once:
+            self.queue.add(key_of(owner))
+        return wanted[: self.most_at_once]
+
     async def make(self, owner: Object, pods: Sequence[Object]) -> None:
-        """Make pods, more at a time the more have worked. Raises StatusError."""
+        """Make pods in slow-start batches: 1, then 2, 4, 8 ... until one has failed. Raises StatusError."""
         namespace, done, size = owner["metadata"]["namespace"], 0, 1
         while done < len(pods):
             batch = pods[done : done + size]
-            await asyncio.gather(*(self._make_one(owner, pod, namespace) for pod in batch))
+            await _all(self._make_one(owner, pod, namespace) for pod in batch)
             done, size = done + size, size * 2
 
     async def _make_one(self, owner: Object, pod: Object, namespace: str) -> None:
@@ -128,7 +137,7 @@ class PodOwner(Controller):
 
     async def delete(self, owner: Object, pods: Sequence[Object]) -> None:
         """Delete pods of an owner. Raises StatusError."""
-        await asyncio.gather(*(self._delete_one(owner, pod) for pod in pods))
+        await _all(self._delete_one(owner, pod) for pod in pods)
 
     async def _delete_one(self, owner: Object, pod: Object) -> None:
         try:
@@ -161,3 +170,10 @@ class PodOwner(Controller):
 
         if owner.get("status") != status:
             await self.client.change(self.place.part("status"), owner, tell)
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do things side by side, each to its end. Raises what the first one has raised that failed."""
+    for outcome in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome

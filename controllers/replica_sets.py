@@ -1,6 +1,7 @@
 """Replica sets and replication controllers: so many pods of one template."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from aio_apiserver.controllers.decisions import pods as podrules
@@ -23,11 +24,11 @@ class ReplicaSetController(PodOwner):
         owner = self.owner(key)
         if owner is None:
             return None
-        pods = [pod for pod in await self.claim(owner) if not podrules.is_finished(pod)]
-        active = [pod for pod in pods if podrules.is_active(pod)]
+        claimed = await self.claim(owner)
+        active, ending = await self.work(partial(replicas.sort, claimed), len(claimed))
         failure = await self._settle(owner, active) if not podrules.is_ending(owner) else None
         now = self.desk.clock.now()
-        status = replicas.status(owner, active, len(pods) - len(active), now=now)
+        status = await self.work(partial(replicas.status, owner, active, ending, now=now), len(active))
         replicas.tell_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
         await self.report(owner, status)
         if failure is not None:
@@ -41,10 +42,12 @@ class ReplicaSetController(PodOwner):
         try:
             if missing > 0:
                 template = owner["spec"]["template"]
-                pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in range(missing)]
+                numbers = self.first(owner, range(missing))
+                pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in numbers]
                 await self.make(owner, pods)
             elif missing < 0:
-                await self.delete(owner, sorted(active, key=podrules.deletion_rank)[:-missing])
+                gone = await self.work(lambda: sorted(active, key=podrules.deletion_rank)[:-missing], len(active))
+                await self.delete(owner, self.first(owner, gone))
         except StatusError as exc:
             return exc
         return None

@@ -2,9 +2,12 @@
 
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.storage.kv import etcd_server
 
 settings.register_profile("same-everywhere", derandomize=True, deadline=None)
 settings.load_profile("same-everywhere")
@@ -16,3 +19,13 @@ def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
         yield
+
+
+_ETCDS = etcd_server.binaries()
+
+
+@pytest.fixture(scope="module", params=_ETCDS.values(), ids=list(_ETCDS))
+def etcd_binary(request: pytest.FixtureRequest) -> Path:
+    """Each etcd that the suites of the storage run on."""
+    binary: Path = request.param
+    return binary

@@ -1,6 +1,7 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
-    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--cycles 1000] [--interrupts 200] [--seed 0]
+    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--cycles 1000] [--interrupts 200]
+        [--attack-seconds 100] [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
@@ -27,6 +28,7 @@ from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.kv.etcd import EtcdConfig
 from aio_apiserver.storage.kv.memory import MemoryKV
+from tests.apiserver import neighbours
 from tests.apiserver.testing import cycles
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
@@ -121,6 +123,29 @@ def _told(done: HandOffs) -> str:
     )
 
 
+async def neighbours_of_a_job(arguments: argparse.Namespace) -> str:
+    """A job of 20,000 pods, beside clients that must not notice."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await neighbours.job_attack(Path(folder), parallelism=20_000, seconds=arguments.attack_seconds)
+
+
+async def neighbours_of_nodes(arguments: argparse.Namespace) -> str:
+    """A simulated cluster of 5,000 nodes and 10,000 pods whose controllers have no limit: figures, no bound."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        seconds = arguments.attack_seconds
+        return await neighbours.nodes_attack(Path(folder), nodes=5_000, replicas=10_000, seconds=seconds)
+
+
+async def neighbours_of_bodies(arguments: argparse.Namespace) -> str:
+    """Objects with the managed fields of 500 to 9,000 managers, beside another user's objects of 70 KB."""
+    told = []
+    for entries in (500, 1_000, 2_000, 9_000):
+        with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+            seconds = arguments.attack_seconds / 10
+            told.append(await neighbours.bodies_attack(Path(folder), entries=entries, seconds=seconds))
+    return "\n  ".join(["", *told])
+
+
 Part = Callable[[argparse.Namespace], Awaitable[str]]
 
 PARTS: Mapping[str, Part] = {
@@ -132,6 +157,9 @@ PARTS: Mapping[str, Part] = {
     "hand-offs.trouble": hand_offs_in_trouble,
     "cycles.servers": cycles_of_servers,
     "cycles.programs": cycles_of_programs,
+    "neighbours.job": neighbours_of_a_job,
+    "neighbours.nodes": neighbours_of_nodes,
+    "neighbours.bodies": neighbours_of_bodies,
 }
 
 
@@ -149,6 +177,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--hand-offs", type=int, default=10_000, help="list+watch hand-offs a part")
     parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
     parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
+    parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)
     for name in arguments.names:

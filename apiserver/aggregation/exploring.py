@@ -7,6 +7,7 @@ on as stale; the versions of one server are found out by one question where it u
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from aio_apiserver.apiserver.aggregation import documents
 from aio_apiserver.apiserver.aggregation.documents import Unreadable
@@ -14,7 +15,9 @@ from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.outgoing.backends import Unreachable
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.worker_thread import STORE
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +128,7 @@ class Explorer:
             answer = await self._servers.get(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
             if answer.status != _OK:
                 return None
-            return await asyncio.to_thread(documents.openapi2, answer.body, one.root)
+            return await worker_thread.run(partial(documents.openapi2, answer.body, one.root), STORE)
         except (Unreachable, Unreadable) as exc:
             logger.info("no OpenAPI of %s: %s", one.name, exc)
             return None

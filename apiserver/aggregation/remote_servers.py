@@ -19,6 +19,8 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.apiserver.handlers.forwarding import Forwarding
 from aio_apiserver.apiserver.outgoing.backends import UNREACHABLE, Unreachable, why
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -50,6 +52,7 @@ class RemoteServers:
 
     def __init__(self, settings: Settings, resolver: Resolver) -> None:
         self._settings = settings
+        self._forwarding = forwarding.of(settings)
         self._resolver = resolver
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
@@ -69,12 +72,18 @@ class RemoteServers:
         """A path at the server. Raises Unresolved."""
         address = await self._resolver.resolve(registration.namespace, registration.service, registration.port)
         return Location(
-            passage=Passage.PROXY, scheme="https", host=address.host, port=str(address.port), path=path, headers=headers
+            passage=Passage.PROXY,
+            scheme="https",
+            host=address.host,
+            port=str(address.port),
+            path=path,
+            headers=headers,
+            refuses_redirects=self._settings.aggregator_reject_forwarding_redirect,
         )
 
     def of(self, registration: Registration) -> "RemoteServer":
         """The server, as what requests are passed on to. Raises NoTrust."""
-        return RemoteServer(self._session, registration, self._tls(registration))
+        return RemoteServer(self._session, registration, self._tls(registration), self._forwarding)
 
     async def check(self, registration: Registration) -> str:
         """What is wrong with a server when it is asked for its version; empty if one of several tries goes well."""
@@ -125,7 +134,10 @@ class RemoteServers:
 class RemoteServer:
     """One of them: what `Backends` are for what lies within the cluster."""
 
-    def __init__(self, session: aiohttp.ClientSession, registration: Registration, tls: ssl.SSLContext) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, registration: Registration, tls: ssl.SSLContext, rule: Forwarding
+    ) -> None:
+        self.forwarding = rule
         self._session = session
         self._host = registration.host
         self._tls = tls

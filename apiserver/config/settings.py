@@ -59,6 +59,12 @@ def _flag(group: str, default: Any, description: str, *, shorthand: str = "", sh
     return Field(default, description=description, json_schema_extra=about)
 
 
+def _syncs(of: str, default: int) -> Any:
+    """How many keys of a controller are looked at side by side."""
+    about = f"The number of {of} that are allowed to sync concurrently; only of --controllers."
+    return _flag(_LOCAL, default, about)
+
+
 _GENERIC = "Generic"
 _ETCD = "Etcd"
 _SERVING = "Secure serving"
@@ -161,6 +167,28 @@ class Settings(BaseModel):
         "The controllers to run in this process, as kube-controller-manager names them: '*' is all, 'foo' is the "
         f"controller foo, '-foo' all but foo. All controllers: {', '.join(controller_names.ALL)}.",
     )
+    kube_api_qps: float = _flag(
+        _LOCAL,
+        20.0,
+        "Requests per second that each of --controllers may make; negative is no limit. As in kube-controller-manager, "
+        "the garbage collector has twice as many, the namespace controller twenty times.",
+    )
+    kube_api_burst: Positive = _flag(
+        _LOCAL, 30, "Requests that each of --controllers may make at once before --kube-api-qps counts."
+    )
+    concurrent_cron_job_syncs: Positive = _syncs("cron jobs", 5)
+    concurrent_daemonset_syncs: Positive = _syncs("daemon sets", 2)
+    concurrent_deployment_syncs: Positive = _syncs("deployments", 5)
+    concurrent_endpoint_syncs: Positive = _syncs("services' endpoints", 5)
+    concurrent_gc_syncs: Positive = _syncs("objects of the garbage collector", 20)
+    concurrent_job_syncs: Positive = _syncs("jobs", 5)
+    concurrent_namespace_syncs: Positive = _syncs("namespaces", 10)
+    concurrent_rc_syncs: Positive = _syncs("replication controllers", 5)
+    concurrent_replicaset_syncs: Positive = _syncs("replica sets", 5)
+    concurrent_resource_quota_syncs: Positive = _syncs("resource quotas", 5)
+    concurrent_service_endpoint_syncs: Positive = _syncs("services' endpoint slices", 5)
+    concurrent_statefulset_syncs: Positive = _syncs("stateful sets", 5)
+    concurrent_ttl_after_finished_syncs: Positive = _syncs("finished jobs", 5)
     testing: bool = _flag(
         _LOCAL,
         False,
@@ -629,6 +657,9 @@ class Settings(BaseModel):
         False,
         "Turns on aggregator routing requests to endpoints IP rather than cluster IP: what serves where nobody routes "
         "cluster IPs.",
+    )
+    aggregator_reject_forwarding_redirect: bool = _flag(
+        _MISC, True, "Aggregator reject forwarding redirect response back to client."
     )
     proxy_client_cert_file: Path | None = _flag(
         _AUTHENTICATION,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from aio_apiserver.apiserver.config.flag_grammar import Kind
 
 _BOOLEANS = """
-    aggregator-reject-forwarding-redirect contention-profiling disable-http2-serving emulation-forward-compatible
+    contention-profiling disable-http2-serving emulation-forward-compatible
     enable-garbage-collector enable-logs-handler
     log-json-split-stream log-text-split-stream permit-address-sharing runtime-config-emulation-forward-compatible
     shutdown-send-retry-after

@@ -5,6 +5,7 @@ Knows no request. Must hold: a document is made once however many ask; one that 
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -23,7 +24,9 @@ from aio_apiserver.registry.machinery.openapi.swagger import Swagger
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers.protobuf import openapi3
 from aio_apiserver.registry.machinery.serializers.protobuf import swagger as swagger_messages
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.worker_thread import STORE
 
 _ALL = ""
 
@@ -81,7 +84,7 @@ class Documents:
         async with self._making:
             made = self._made.get(_ALL)
             if made is None or made.key != key:
-                content = await asyncio.to_thread(self._version2, list(sources.values()))
+                content = await worker_thread.run(partial(self._version2, list(sources.values())), STORE)
                 made = self._made[_ALL] = _Made(key, content)
         return await self._form(made, swagger_messages.dump, is_protobuf=is_protobuf)
 
@@ -90,7 +93,7 @@ class Documents:
         async with self._making:
             missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
             if missing:
-                self._made.update(await asyncio.to_thread(self._version3, missing))
+                self._made.update(await worker_thread.run(partial(self._version3, missing), STORE))
             return {one.path: self._made[one.path] for one in sources}
 
     def _forget_withdrawn(self) -> None:
@@ -103,7 +106,7 @@ class Documents:
             return made.json
         async with self._making:
             if made.protobuf is None:
-                made.protobuf = await asyncio.to_thread(_as_protobuf, made.json, dump)
+                made.protobuf = await worker_thread.run(partial(_as_protobuf, made.json, dump), STORE)
         return made.protobuf
 
     def _version3(self, sources: Iterable[DocumentSource]) -> dict[str, _Made]:

@@ -17,6 +17,7 @@ from aio_apiserver.apiserver.access.assembly import Access
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.outgoing.webhook_words import HIDDEN
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, Untrusted
+from aio_apiserver.apiserver.wire import websockets
 from aio_apiserver.apiserver.wire.connections import Connection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
@@ -27,7 +28,6 @@ from aio_apiserver.storage.clock import Clock
 logger = logging.getLogger(__name__)
 
 _SPACE_WARNING = "the provided Authorization header contains extra space before the bearer token, and is ignored"
-_TOKEN_PROTOCOL = "base64url.bearer.authorization.k8s.io."  # noqa: S105 - the name of a protocol
 _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATED))
 
 
@@ -121,10 +121,9 @@ def _web_socket_token(request: web.BaseRequest) -> str:
     """The token that a browser sends as a protocol of a web socket, for want of a header. Raises Unauthorized."""
     if request.headers.get(hdrs.UPGRADE, "").lower() != "websocket":
         return ""
-    offered = [
-        one.strip() for header in request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, ()) for one in header.split(",")
-    ]
-    tokens = [one.removeprefix(_TOKEN_PROTOCOL) for one in offered if one.startswith(_TOKEN_PROTOCOL)]
+    offered = websockets.offered(request)
+    prefix = websockets.BEARER_PREFIX
+    tokens = [one.removeprefix(prefix) for one in offered if one.startswith(prefix)]
     if not tokens:
         return ""
     # One protocol has to be left that can be agreed on.

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.wire import request_info, responses, urls
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
 
 _MOST_KEPT = 1024
@@ -26,6 +27,8 @@ def with_request_info(handler: Handler) -> Handler:
             path, query, info = (_remembered if len(raw) <= _LONGEST_KEPT else _read)(request.method, raw)
         except urls.Malformed:
             return _malformed(context)
+        except urls.TooManyParameters:
+            return _refused(request, context)
         except request_info.Unreadable:
             return _unreadable(context, raw)
         return handler(request, replace(context, path=path, query=query, info=info))
@@ -37,6 +40,11 @@ async def _malformed(context: RequestContext) -> web.StreamResponse:
     response = responses.raw(context, b"400 Bad Request", status=400, content_type=responses.TEXT)
     response.force_close()
     return response
+
+
+async def _refused(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    why = f"number of URL query parameters exceeded limit of {urls.MOST_PARAMETERS}"
+    return responses.error(request, context, BadRequest(why))
 
 
 async def _unreadable(context: RequestContext, raw: str) -> web.StreamResponse:

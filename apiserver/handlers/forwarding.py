@@ -1,15 +1,68 @@
-"""Forwarding: what of a request's headers goes on to somewhere else, and what of an answer's comes back. Pure.
+"""Forwarding: the one place that decides which headers of a relayed request leave the process. Pure.
 
-Must hold: credentials stay here, and whatever is about this one connection only.
+Each header has a class, and each kind of relay a list of the classes that go on:
+
+    class        headers                                 stream  proxy  upgrade  reason
+    CREDENTIAL   Authorization, Impersonate-*,           no      no     no       they say who the client is to this
+                 X-Remote-*, --requestheader-*                                   server; a backend could use them here
+    CONNECTION   RFC 9110 7.6.1, and what Connection     no      no     no       they are about this one connection
+                 names
+    UPGRADE      Connection, Upgrade                     yes     no     yes      they ask for another protocol
+    PROTOCOL     Sec-WebSocket-*, versions of streams    yes     yes    yes      the backend negotiates with the client;
+                                                                                 tokens among the subprotocols stay here
+    CLIENT       Host, Origin, User-Agent, ...           yes     yes    yes      where the request comes from
+    APPLICATION  every other end-to-end header           no      yes    yes      programs behind a proxy define headers
+                                                                                 of their own, cookies among them
+
+A stream leads to a kubelet, which needs nothing of an application. Must hold: a class that a relay does not list stays
+here; the value of Connection is ours; headers that this server adds replace those of the client.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
 from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
+from msgspec import Struct
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire import websockets
 from aio_apiserver.registry.base.locations import Location
 
+_SAFE_IN_PATHS = "/!$&'()*+,;=:@"
+_FORWARDED_FOR = "X-Forwarded-For"
+
+
+class Relay(Enum):
+    """What a request is passed on as."""
+
+    STREAM = auto()
+    """A connection to a kubelet: exec, attach, port-forward."""
+    PROXY = auto()
+    """A request to a pod, a service, a node or an aggregated server."""
+    UPGRADE = auto()
+    """A connection to one of these."""
+
+
+class HeaderClass(Enum):
+    """What a header is about."""
+
+    CREDENTIAL = auto()
+    CONNECTION = auto()
+    UPGRADE = auto()
+    PROTOCOL = auto()
+    CLIENT = auto()
+    APPLICATION = auto()
+
+
+_GOES_ON: Mapping[Relay, frozenset[HeaderClass]] = {
+    Relay.STREAM: frozenset({HeaderClass.UPGRADE, HeaderClass.PROTOCOL, HeaderClass.CLIENT}),
+    Relay.PROXY: frozenset({HeaderClass.PROTOCOL, HeaderClass.CLIENT, HeaderClass.APPLICATION}),
+    Relay.UPGRADE: frozenset({HeaderClass.UPGRADE, HeaderClass.PROTOCOL, HeaderClass.CLIENT, HeaderClass.APPLICATION}),
+}
+_CREDENTIALS = ("impersonate-", "x-remote-")
+"""How names of credentials begin. Some backends take an underscore for a hyphen, so both are one here."""
 _OF_CONNECTIONS = frozenset(
     {
         "connection",
@@ -23,9 +76,68 @@ _OF_CONNECTIONS = frozenset(
         "upgrade",
     }
 )
-_OF_USERS = ("authorization", "impersonate-", "x-remote-")
-_SAFE_IN_PATHS = "/!$&'()*+,;=:@"
-_FORWARDED_FOR = "X-Forwarded-For"
+_CLASSES: Mapping[str, HeaderClass] = {
+    "authorization": HeaderClass.CREDENTIAL,
+    **dict.fromkeys(_OF_CONNECTIONS, HeaderClass.CONNECTION),
+    **dict.fromkeys(("connection", "upgrade"), HeaderClass.UPGRADE),
+    **dict.fromkeys(
+        (
+            "sec-websocket-extensions",
+            "sec-websocket-key",
+            "sec-websocket-protocol",
+            "sec-websocket-version",
+            "x-stream-protocol-version",
+        ),
+        HeaderClass.PROTOCOL,
+    ),
+    **dict.fromkeys(("host", "origin", "user-agent", "x-forwarded-for"), HeaderClass.CLIENT),
+}
+"""A name that is not in it is one of the application, unless it begins as credentials do."""
+
+
+class Forwarding(Struct, frozen=True):
+    """The rule of one server.
+
+    fronting: the headers of a front proxy that the flags name, in lower case; fronting_prefixes: their beginnings.
+    """
+
+    fronting: frozenset[str] = frozenset()
+    fronting_prefixes: tuple[str, ...] = ()
+
+    def headers_of(
+        self, request: web.BaseRequest, relay: Relay, *, added: Sequence[tuple[str, str]] = ()
+    ) -> CIMultiDict[str]:
+        """The headers that go on, and those that are added."""
+        named = _named(request.headers)
+        headers = CIMultiDict(
+            (name, value)
+            for name, value in request.headers.items()
+            if self._class_of(name.lower().replace("_", "-"), named) in _GOES_ON[relay]
+        )
+        if hdrs.CONNECTION in headers:
+            headers[hdrs.CONNECTION] = "Upgrade"
+        if hdrs.SEC_WEBSOCKET_PROTOCOL in headers:
+            _set(headers, hdrs.SEC_WEBSOCKET_PROTOCOL, ",".join(websockets.subprotocols(request)))
+        _set(headers, _FORWARDED_FOR, ", ".join(filter(None, (headers.get(_FORWARDED_FOR), request.remote or ""))))
+        return _replaced(headers, added)
+
+    def _class_of(self, name: str, named: frozenset[str]) -> HeaderClass:
+        if name.startswith(_CREDENTIALS) or name in self.fronting or name.startswith(self.fronting_prefixes):
+            return HeaderClass.CREDENTIAL
+        if name in named and name not in (hdrs.CONNECTION.lower(), hdrs.UPGRADE.lower()):
+            return HeaderClass.CONNECTION
+        return _CLASSES.get(name, HeaderClass.APPLICATION)
+
+
+def of(settings: Settings) -> Forwarding:
+    """The rule of a server with these settings."""
+    names = (
+        *settings.requestheader_username_headers,
+        *settings.requestheader_uid_headers,
+        *settings.requestheader_group_headers,
+    )
+    prefixes = tuple(map(str.lower, filter(None, settings.requestheader_extra_headers_prefix)))
+    return Forwarding(frozenset(map(str.lower, names)), prefixes)
 
 
 def url_of(location: Location, query: str) -> str:
@@ -36,32 +148,32 @@ def url_of(location: Location, query: str) -> str:
     return f"{location.scheme}://{location.authority}{path}" + (f"?{query}" if query else "")
 
 
-def headers_of(request: web.BaseRequest, *, keeps_upgrade: bool = False) -> CIMultiDict[str]:
-    """The headers that go on."""
-    kept = {"connection", "upgrade"} if keeps_upgrade else set()
-    dropped = (_OF_CONNECTIONS | _named(request.headers)) - kept
-    headers = CIMultiDict(
-        (name, value)
-        for name, value in request.headers.items()
-        if name.lower() not in dropped and not name.lower().startswith(_OF_USERS)
-    )
-    before = headers.get(_FORWARDED_FOR)
-    client = request.remote or ""
-    headers[_FORWARDED_FOR] = f"{before}, {client}" if before else client
-    return headers
-
-
 def headers_back(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """The headers that come back."""
     dropped = _OF_CONNECTIONS | _named(headers)
     return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in dropped)
 
 
-def _named(headers: CIMultiDictProxy[str]) -> set[str]:
-    """What a Connection header says is about this connection."""
-    return {word.strip().lower() for value in headers.getall(hdrs.CONNECTION, ()) for word in value.split(",")}
-
-
 def is_upgrade(request: web.BaseRequest) -> bool:
     """Whether the connection is to become something else."""
     return any("upgrade" in value.lower() for value in request.headers.getall(hdrs.CONNECTION, ()))
+
+
+def _named(headers: CIMultiDictProxy[str]) -> frozenset[str]:
+    """What a Connection header says is about this connection."""
+    values = headers.getall(hdrs.CONNECTION, ())
+    return frozenset(word.strip().lower() for value in values for word in value.split(","))
+
+
+def _set(headers: CIMultiDict[str], name: str, value: str) -> None:
+    """Give a header one value, or none when that is empty."""
+    headers.popall(name, None)
+    if value:
+        headers[name] = value
+
+
+def _replaced(headers: CIMultiDict[str], added: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
+    for name in {name.lower() for name, _ in added}:
+        headers.popall(name, None)
+    headers.extend(added)
+    return headers

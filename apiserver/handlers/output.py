@@ -5,16 +5,15 @@ protobuf, indentation) decodes first. Must hold: bytes that are in the store are
 answer is compressed, and YAML or a long protobuf list written, off the event loop, and only for those who ask.
 """
 
-import asyncio
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import orjson
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import recorded, transforms
-from aio_apiserver.apiserver.handlers.turns import in_turns
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import JSONList
@@ -25,14 +24,17 @@ from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.interface import ListResult
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
 
 _GZIP_FROM_BYTES = 128 * 1024
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 _PIECES_FROM_BYTES = 1024 * 1024
-_THREAD_FROM_ITEMS = 50
+_BYTES_OF_AN_ITEM = 1024
+"""About; the items of a list are decoded already, and nobody has counted what they hold."""
 
 
 def negotiated(
@@ -128,20 +130,14 @@ async def respond_value(
     if context.trail is not None:
         context.trail.answered(value)
     if chosen.media_type == media_types.YAML:
-        text = await asyncio.to_thread(yaml.dump, value)
+        text = await yaml.dump_in_turn(value, context.user.name)
         return await _respond(request, context, text, media_type=media_types.YAML, status=status)
     if chosen.media_type == media_types.PROTOBUF:
-        message = await _protobuf(value, types)
+        size = len(value.get("items") or ()) * _BYTES_OF_AN_ITEM
+        message = await worker_thread.run_sized(partial(protobuf.dump, value, types), size, context.user.name)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF, status=status)
     body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(request, context.query))
     return await _respond(request, context, body, media_type=media_types.JSON, status=status)
-
-
-async def _protobuf(value: Object, types: Catalog) -> bytes:
-    """The protobuf of a typed object; long lists do not hold up the event loop."""
-    if len(value.get("items") or ()) < _THREAD_FROM_ITEMS:
-        return protobuf.dump(value, types)
-    return await asyncio.to_thread(protobuf.dump, value, types)
 
 
 def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:
@@ -164,7 +160,7 @@ async def _respond(
         return Answer(context, body, status=status, content_type=media_type)
     if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
-    compressed = await asyncio.to_thread(_gzip, body)
+    compressed = await worker_thread.run_without_interpreter(partial(_gzip, body))
     response = responses.raw(context, compressed, status=status, content_type=media_type)
     response.headers[hdrs.CONTENT_ENCODING] = "gzip"
     response.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING

@@ -10,8 +10,8 @@ import orjson
 
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.generic.bodies import documents
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 _DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
@@ -48,7 +48,7 @@ async def sent_patch(context: RequestContext, text: bytes) -> None:
 async def _sent_yaml(context: RequestContext, text: bytes) -> None:
     assert context.trail is not None
     try:
-        document = await documents.read(text)
+        document = await yaml.read_in_turn(text, context.user.name)
     except ValueError:
         return
     context.trail.patched(document.value)

@@ -1,23 +1,26 @@
 """Reverse proxy: requests that go on, and answers that come back, both as streams. Upgrades become tunnels.
 
-Must hold: a client is never sent where the proxied side believes to be; redirects come back under the proxy's path.
+Must hold: a client is never sent where the proxied side believes to be; redirects come back under the proxy's path,
+those of an aggregated server not at all (CVE-2022-3172: a client would take its credentials there).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from aiohttp import hdrs, web
-from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.handlers import forwarding, relaying, tunnels
+from aio_apiserver.apiserver.handlers.forwarding import Relay
 from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
-from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire import responses, urls
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.locations import Location
 
 _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _CHUNK = 64 * 1024
+_REDIRECTS = range(300, 400)
+_NOT_PERMITTED = b"the backend attempted to redirect this request, which is not permitted"
 
 
 async def send(
@@ -26,15 +29,16 @@ async def send(
     """Pass a request on and its answer back. Raises ServiceUnavailable."""
     if forwarding.is_upgrade(request):
         return await tunnels.pass_on(request, context, location, backends)
-    raw_path, _, query = request.raw_path.partition("?")
+    raw_path, _, query = urls.without_authority(request.raw_path).partition("?")
     if not location.path and request.method in _READING:
         return _redirected(context, raw_path, query)
     url = forwarding.url_of(location, query)
-    headers = _headers(request, raw_path)
-    headers.extend(location.headers)
+    headers = backends.forwarding.headers_of(request, Relay.PROXY, added=_added(request, location, raw_path))
     body = _body(request) if request.body_exists else None
     try:
         async with backends.request(location, request.method, url, headers=headers, body=body) as answer:
+            if location.refuses_redirects and answer.status in _REDIRECTS and hdrs.LOCATION in answer.headers:
+                return responses.raw(context, _NOT_PERMITTED, status=502, content_type=responses.TEXT)
             back = responses.headers(context, "")
             del back[hdrs.CONTENT_TYPE]
             back.extend(forwarding.headers_back(answer.headers))
@@ -54,12 +58,14 @@ def _redirected(context: RequestContext, path: str, query: str) -> web.StreamRes
     return response
 
 
-def _headers(request: web.BaseRequest, path: str) -> CIMultiDict[str]:
-    headers = forwarding.headers_of(request)
-    headers["X-Forwarded-Uri"] = path
-    headers["X-Forwarded-Host"] = request.headers.get(hdrs.HOST, "")
-    headers["X-Forwarded-Proto"] = "https" if request.secure else "http"
-    return headers
+def _added(request: web.BaseRequest, location: Location, path: str) -> Sequence[tuple[str, str]]:
+    """What tells the backend how the client asked, and what the location brings."""
+    return (
+        ("X-Forwarded-Uri", path),
+        ("X-Forwarded-Host", request.headers.get(hdrs.HOST, "")),
+        ("X-Forwarded-Proto", "https" if request.secure else "http"),
+        *location.headers,
+    )
 
 
 async def _body(request: web.BaseRequest) -> AsyncIterator[bytes]:

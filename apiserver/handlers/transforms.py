@@ -7,7 +7,6 @@ written, after the work is done; a long list does not hold up the event loop.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aio_apiserver.apiserver.handlers.turns import in_turns
 from aio_apiserver.apiserver.wire import negotiation, parameters
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.urls import Query
@@ -17,6 +16,7 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})

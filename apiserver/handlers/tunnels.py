@@ -11,11 +11,12 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.apiserver.handlers.forwarding import Forwarding, Relay
 from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.base.locations import Location
+from aio_apiserver.registry.base.locations import Location, Passage
 from aio_apiserver.storage.tasks import Tasks
 
 _CHUNK = 64 * 1024
@@ -42,7 +43,7 @@ async def pass_on(
     except Unreachable as exc:
         raise StatusError(f"error dialing backend: {exc}") from exc
     try:
-        writer.write(_head(request, location))
+        writer.write(_head(request, location, backends.forwarding))
         status, headers = await _answer(reader)
         if status == 101:
             return await _tie(request, context, headers, (reader, writer))
@@ -56,12 +57,12 @@ async def pass_on(
         writer.close()
 
 
-def _head(request: web.BaseRequest, location: Location) -> bytes:
+def _head(request: web.BaseRequest, location: Location, rule: Forwarding) -> bytes:
     """The request as it goes on."""
     url = forwarding.url_of(location, request.raw_path.partition("?")[2])
     target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
-    headers = forwarding.headers_of(request, keeps_upgrade=True)
-    headers.extend(location.headers)
+    relay = Relay.STREAM if location.passage is Passage.STREAM else Relay.UPGRADE
+    headers = rule.headers_of(request, relay, added=location.headers)
     lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode(errors="surrogateescape")
 

@@ -31,6 +31,10 @@ _OF_CACHES = (
     _Told("watch_cache_capacity_decrease_total", "Times that a watch cache has shrunk.", "window.decreases"),
     _Told("apiserver_cache_list_returned_objects_total", "Objects in lists out of a watch cache.", "lists.returned"),
     _Told("apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False),
+    _Told(
+        "apiserver_watch_cache_lag_revisions", "Revisions a watch cache is behind.", "lag.revisions", is_counter=False
+    ),
+    _Told("apiserver_watch_cache_lag_seconds", "Seconds a watch cache is behind.", "lag.seconds", is_counter=False),
     _Told("apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"),
     _Told("apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"),
     _Told("apiserver_watch_cache_initializations_total", "Times that a watch cache was filled.", "reflector.lists"),

@@ -5,6 +5,7 @@ is followed; a place that cannot be reached is told in the words of kube-apiserv
 """
 
 import asyncio
+import contextlib
 import errno
 import os
 import socket
@@ -21,14 +22,18 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.handlers import forwarding
+from aio_apiserver.apiserver.handlers.forwarding import Forwarding
+from aio_apiserver.apiserver.outgoing import guarded
+from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver, Lookup, NotAllowed
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.locations import Location
-from aio_apiserver.registry.groups.core.proxies import is_global
 
 _STREAM_LIMIT = 64 * 1024
 UNREACHABLE = (OSError, ValueError, OverflowError)
 """Hosts and ports that are none fail as values."""
+_NO_HEADERS_OF_OURS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 
 
@@ -38,6 +43,11 @@ class Unreachable(Exception):
 
 class Servers(Protocol):
     """Whom requests are passed on to."""
+
+    @property
+    def forwarding(self) -> Forwarding:
+        """Which headers of a request go there."""
+        ...
 
     def request(
         self,
@@ -59,16 +69,19 @@ class Servers(Protocol):
 class Backends:
     """Goes where locations say."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, lookup: Lookup = guarded.system_lookup) -> None:
+        self.forwarding = forwarding.of(settings)
         self._settings = settings
-        self._session: aiohttp.ClientSession | None = None
+        self._resolver = GuardedResolver(lookup)
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        """By whether their hosts are guarded."""
         self._kubelets: dict[bool, ssl.SSLContext] = {}
         """By whether a kubelet has to prove who it is; none until one is asked."""
 
     async def close(self) -> None:
         """End every connection."""
-        if self._session is not None:
-            await self._session.close()
+        for session in self._sessions.values():
+            await session.close()
 
     @asynccontextmanager
     async def request(
@@ -81,52 +94,55 @@ class Backends:
         body: AsyncIterator[bytes] | None = None,
     ) -> AsyncIterator[ClientResponse]:
         """The answer to a request at a location. Raises Unreachable, BadRequest."""
-        await self._check(location)
         tls = self._tls(location) or True
         try:
             target = URL(url, encoded=True)
-            answering = await self._client().request(
+            answering = await self._client(is_guarded=location.is_guarded).request(
                 method, target, headers=headers, data=body, ssl=tls, allow_redirects=False
             )
         except _CLOSED as exc:
             raise Unreachable("EOF") from exc
         except (aiohttp.ClientError, *UNREACHABLE) as exc:
+            if isinstance(getattr(exc, "os_error", None), NotAllowed):
+                raise BadRequest("address not allowed") from exc
             raise Unreachable(why(exc, location)) from exc
         async with answering as response:
             yield response
 
     async def open(self, location: Location) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to a location. Raises Unreachable, BadRequest."""
-        await self._check(location)
-        port = location.port or location.scheme
-        opening = asyncio.open_connection(location.host, port, ssl=self._tls(location), limit=_STREAM_LIMIT)
+        hosts = await self._resolver.addresses(location.host) if location.is_guarded else (location.host,)
         try:
-            return await asyncio.wait_for(opening, self._settings.kubelet_timeout)
+            return await asyncio.wait_for(self._dial(location, hosts), self._settings.kubelet_timeout)
         except UNREACHABLE as exc:
             raise Unreachable(why(exc, location)) from exc
 
-    async def _check(self, location: Location) -> None:
-        """Whether a host that is guarded means addresses of the network only. Raises BadRequest."""
-        if not location.is_guarded:
-            return
-        try:
-            found = await asyncio.get_running_loop().getaddrinfo(location.host, None, type=socket.SOCK_STREAM)
-        except UNREACHABLE as exc:
-            raise BadRequest(f"lookup {location.host}: no such host") from exc
-        if not all(is_global(str(address[0])) for *_, address in found):
-            raise BadRequest("address not allowed")
+    async def _dial(
+        self, location: Location, hosts: Sequence[str]
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to the first of the hosts that accepts one. Raises UNREACHABLE."""
+        tls, port = self._tls(location), location.port or location.scheme
+        name = location.host if tls is not None else None
+        for host in hosts[:-1]:
+            with contextlib.suppress(*UNREACHABLE):
+                return await asyncio.open_connection(host, port, ssl=tls, server_hostname=name, limit=_STREAM_LIMIT)
+        return await asyncio.open_connection(hosts[-1], port, ssl=tls, server_hostname=name, limit=_STREAM_LIMIT)
 
-    def _client(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._settings.kubelet_timeout)
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+    def _client(self, *, is_guarded: bool) -> aiohttp.ClientSession:
+        if is_guarded not in self._sessions:
+            connector = aiohttp.TCPConnector(limit=0)
+            if is_guarded:
+                connector = aiohttp.TCPConnector(
+                    limit=0, resolver=self._resolver, use_dns_cache=False, socket_factory=guarded.guarded_socket
+                )
+            self._sessions[is_guarded] = aiohttp.ClientSession(
+                connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                timeout=timeout,
-                skip_auto_headers=(hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.kubelet_timeout),
+                skip_auto_headers=_NO_HEADERS_OF_OURS,
             )
-        return self._session
+        return self._sessions[is_guarded]
 
     def renew(self) -> None:
         """Show kubelets, and believe of them, what the files have now. Raises OSError, and changes nothing."""

@@ -15,6 +15,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "bind_address": "127.0.0.1",
     "secure_port": 0,
     "testing": True,
+    "kube_api_qps": -1.0,
 }
 _WITHOUT_CONTROLLERS = ("ServiceAccount",)
 """Admission that asks for what only a controller makes: without any, no pod could be created."""

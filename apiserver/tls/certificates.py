@@ -65,7 +65,7 @@ class _Signed(Struct, frozen=True):
 
 def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
     """What is in the directory, made or renewed where that is needed. `hosts` are names and addresses."""
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    files.make_private(directory)
     with _locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         ca = maker.ca()

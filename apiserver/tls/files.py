@@ -6,10 +6,23 @@ from pathlib import Path
 
 PRIVATE = 0o600
 PUBLIC = 0o644
+_DIRECTORY = 0o700
+
+
+def make_private(directory: Path) -> None:
+    """Make a directory, and those above it that are missing, for their owner alone.
+
+    mkdir gives its mode to the last one only.
+    """
+    missing = [one for one in (directory, *directory.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=_DIRECTORY, exist_ok=True)
 
 
 def put(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
     """Put a file in place at once; what was there before is gone."""
+    if mode == PRIVATE:
+        make_private(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -13,21 +13,26 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import SERVER_SOFTWARE
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
-from aio_apiserver.apiserver.wire import responses, route_errors
+from aio_apiserver.apiserver.wire import framing, responses, route_errors
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
 
 logger = logging.getLogger(__name__)
 
 _LINE_LIMIT = 128 * 1024
 _FIELD_LIMIT = 64 * 1024
+_MOST_HEADERS = 1024
+"""A front proxy sends a header for each group of a user."""
+HEAD_SECONDS = 32.0
+"""How long the head of the first request may take, as in kube-apiserver. That of later ones: as long as idleness."""
 _KEEPALIVE_SECONDS = 120
 _LINGERING_SECONDS = 2
 
@@ -41,6 +46,15 @@ class _Unread(Enum):
 
 
 _UNREAD = _Unread.UNREAD
+
+
+class ServedRequest(web.BaseRequest):
+    """A request whose answer does not name the software of this server and its versions."""
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        """Runs when aiohttp has completed the headers. A backend's own Server header goes through."""
+        if response.headers.get(hdrs.SERVER) == SERVER_SOFTWARE:
+            del response.headers[hdrs.SERVER]
 
 
 class Sockets:
@@ -69,12 +83,20 @@ class Sockets:
 class Connection(web.RequestHandler):
     """One client's connection."""
 
-    __slots__ = ("_certificate", "_certificates", "_sockets", "is_busy")
+    __slots__ = ("_certificate", "_certificates", "_head_seconds", "_head_timer", "_sockets", "is_busy")
 
     def __init__(
-        self, manager: web.Server, *, sockets: "Sockets", certificates: ClientCertificates, **kwargs: Any
+        self,
+        manager: web.Server,
+        *,
+        sockets: "Sockets",
+        certificates: ClientCertificates,
+        head_seconds: float,
+        **kwargs: Any,
     ) -> None:
         super().__init__(manager, **kwargs)
+        self._head_seconds = head_seconds
+        self._head_timer: asyncio.TimerHandle | None = None
         usual: Any = self._parser
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
@@ -94,10 +116,19 @@ class Connection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._sockets.opened()
         super().connection_made(transport)
+        self._head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
         super().connection_lost(exc)
         self._sockets.closed()
+
+    def _end_without_request(self) -> None:
+        """Close the connection when its first request has not come by now."""
+        self._head_timer = None
+        if not self._request_count:
+            self.force_close()
 
     def handle_error(
         self,
@@ -140,9 +171,10 @@ class Connection(web.RequestHandler):
 class Connections(web.Server):
     """All connections of one listener, and the handler that serves them."""
 
-    def __init__(self, handler: RequestHandler) -> None:
+    def __init__(self, handler: RequestHandler, *, head_seconds: float = HEAD_SECONDS) -> None:
         super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
         self._handler = handler
+        self._head_seconds = head_seconds
         self._is_closing = False
         self._certificates = ClientCertificates()
         self.sockets = Sockets()
@@ -152,6 +184,8 @@ class Connections(web.Server):
             self,
             sockets=self.sockets,
             certificates=self._certificates,
+            head_seconds=self._head_seconds,
+            max_headers=_MOST_HEADERS,
             loop=asyncio.get_running_loop(),
             access_log=None,
             auto_decompress=False,
@@ -182,7 +216,7 @@ class Connections(web.Server):
         assert isinstance(connection, Connection)
         connection.is_busy = True
         try:
-            return await self._handler(request)
+            return framing.refusal(request) or await self._handler(request)
         finally:
             connection.is_busy = False
             if self._is_closing:
@@ -196,4 +230,4 @@ def _request(
     writer: AbstractStreamWriter,
     task: "asyncio.Task[None]",
 ) -> web.BaseRequest:
-    return web.BaseRequest(message, payload, protocol, writer, task, task.get_loop())
+    return ServedRequest(message, payload, protocol, writer, task, task.get_loop())

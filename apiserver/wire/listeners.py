@@ -11,7 +11,7 @@ import ssl
 from ipaddress import ip_address
 from typing import Self
 
-from aio_apiserver.apiserver.wire.connections import Connections, RequestHandler
+from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
 
 _BACKLOG = 1024
 _TLS_SHUTDOWN_SECONDS = 0.5
@@ -29,16 +29,27 @@ class Listener:
 
     @classmethod
     async def open(
-        cls, handler: RequestHandler, address: str, port: int, *, tls: ssl.SSLContext | None, is_shared: bool = False
+        cls,
+        handler: RequestHandler,
+        address: str,
+        port: int,
+        *,
+        tls: ssl.SSLContext | None,
+        is_shared: bool = False,
+        head_seconds: float = HEAD_SECONDS,
     ) -> Self:
-        """Bind and serve. Raises OSError when the port cannot be had."""
-        connections = Connections(handler)
+        """Bind and serve. Raises OSError when the port cannot be had.
+
+        head_seconds: how long a new connection may take for its handshake, and then for the head of a request.
+        """
+        connections = Connections(handler, head_seconds=head_seconds)
         bound = _bind(address, port, is_shared=is_shared)
         server = await asyncio.get_running_loop().create_server(
             connections,
             sock=bound,
             backlog=_BACKLOG,
             ssl=tls,
+            ssl_handshake_timeout=head_seconds if tls else None,
             ssl_shutdown_timeout=_TLS_SHUTDOWN_SECONDS if tls else None,
         )
         return cls(server, connections)

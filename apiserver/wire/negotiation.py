@@ -5,9 +5,9 @@ kube-apiserver weighs them (a plain type may come before one with a higher q); n
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
+from aio_apiserver.registry.base.remembering import remember_short
 from aio_apiserver.registry.machinery import media_types
 
 META_GROUP = "meta.k8s.io"
@@ -93,7 +93,7 @@ def allows(*, has_tables: bool, has_messages: bool) -> Allows:
     return _ALLOWED[has_tables, has_messages]
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def negotiate(accept: str, written: Sequence[str], allows: Allows) -> Format | None:
     """The best format for an Accept header; None when none will do."""
     if not accept:
@@ -107,7 +107,7 @@ def negotiate(accept: str, written: Sequence[str], allows: Allows) -> Format | N
     return None
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def negotiate_target(accept: str, written: Sequence[str], target: Target) -> Format | None:
     """The best format in which a client takes just this target, whatever else it would rather have."""
     for clause in parse_accept(accept):
@@ -119,7 +119,7 @@ def negotiate_target(accept: str, written: Sequence[str], target: Target) -> For
     return None
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def is_served(accept: str, written: Sequence[str] = media_types.OF_OBJECTS) -> bool:
     """Whether any type in an Accept header is one that a path can answer with at all, whatever its parameters."""
     if not accept:

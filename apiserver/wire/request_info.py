@@ -1,7 +1,8 @@
 """RequestInfo: what a request asks for, read from its method, path and query alone.
 
 Pure; knows which words of a path mean what, no resource and no group. Authorization, deadlines, flow control and the
-handlers all act on this one reading.
+handlers all act on this one reading. It is made before the client is known: a selector is parsed only where it can
+name an object, within the budget of selectors.
 
     /api/v1/namespaces/default/pods/web/log   get pods/log "web" in "default"
     /apis/apps/v1/deployments?watch=1         watch deployments of apps, everywhere
@@ -24,6 +25,7 @@ _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
 _LONG_RUNNING_VERBS = frozenset({"watch", "proxy"})
 _LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portforward"})
 _READING_VERBS = frozenset({"get", "list", "watch"})
+_NAME = "metadata.name"
 _PROFILES = "/debug/pprof/"
 """Below it are paths whose answers may take as long as is asked for."""
 
@@ -108,7 +110,7 @@ def _of_collection(verb: str, query: Mapping[str, Sequence[str]]) -> tuple[str, 
 def _selected_name(query: Mapping[str, Sequence[str]]) -> str:
     """The name in `metadata.name=x`, so that a right to one object also allows to list and watch just that one."""
     selectors = query.get("fieldSelector")
-    if not selectors:
+    if not selectors or _NAME not in selectors[0]:
         return ""
     try:
         wanted = [value for label, operator, value in fields.terms(selectors[0]) if _is_name(label, operator)]
@@ -118,7 +120,7 @@ def _selected_name(query: Mapping[str, Sequence[str]]) -> str:
 
 
 def _is_name(label: str, operator: Operator) -> bool:
-    return label == "metadata.name" and operator is Operator.IN
+    return label == _NAME and operator is Operator.IN
 
 
 def _is_path_segment(name: str) -> bool:

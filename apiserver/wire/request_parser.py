@@ -7,12 +7,14 @@ parsers change places only where a request surely ends, and else what the parser
 from collections.abc import Callable, Sequence
 
 from aiohttp import hdrs
-from aiohttp.http_exceptions import BadHttpMethod
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.http_parser import HttpRequestParser, HttpRequestParserPy, RawRequestMessage
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 
 _END_OF_HEAD = b"\r\n\r\n"
 _UNKNOWN = -1
+LONGEST_HEAD = 1 << 20
+"""Bytes, as in Go's net/http."""
 
 Fed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
 
@@ -31,6 +33,9 @@ class RequestParser:
     def __init__(self, usual: HttpRequestParser, any_method: Callable[[], AnyMethodParser]) -> None:
         self._parser: HttpRequestParser = usual
         self._any_method = any_method
+        self._body: StreamReader = EMPTY_PAYLOAD
+        self._head = 0
+        """How many bytes of a head have come. The parsers bound each line, not their sum."""
         self._body_to_come = 0
         """How many bytes the present request lacks: none where a request ends; `_UNKNOWN` once that is not sure."""
 
@@ -50,9 +55,19 @@ class RequestParser:
                 raise
             self._parser, self._body_to_come = self._any_method(), _UNKNOWN
             return self._parser.feed_data(data)
+        self._check_head(data, fed[0])
         if data and self._body_to_come != _UNKNOWN:
             self._body_to_come = _body_after(data, fed[0], self._body_to_come)
         return fed
+
+    def _check_head(self, data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]]) -> None:
+        """Count what has come of a head that is not complete. Raises LineTooLong."""
+        if begun:
+            self._body, self._head = begun[-1][1], 0
+        elif self._body.is_eof():
+            self._head += len(data)
+            if self._head > LONGEST_HEAD:
+                raise LineTooLong(b"", LONGEST_HEAD)
 
     def message_consumed(self) -> None:
         self._parser.message_consumed()

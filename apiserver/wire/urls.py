@@ -1,9 +1,10 @@
 """Request targets: the raw text of a request line to a decoded path and query parameters.
 
 Pure. Must hold: a path is decoded exactly once and never cleaned (`//`, `.` and `..` stay what they are); query
-parameters that cannot be decoded are ignored, as kube-apiserver does; nothing of it raises but Malformed.
+parameters that cannot be decoded are ignored, as kube-apiserver does; it raises Malformed, TooManyParameters, no more.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,11 +14,17 @@ Query = Mapping[str, Sequence[str]]
 """Query parameters: every value of a name, in order."""
 
 NO_QUERY: Query = MappingProxyType({})
-_HEX = frozenset("0123456789abcdefABCDEF")
+_BROKEN_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
+MOST_PARAMETERS = 10_000
+"""The limit of Go's net/url (CVE-2025-61726), which reads none of a query that has more."""
 
 
 class Malformed(ValueError):
     """A request target that is none."""
+
+
+class TooManyParameters(ValueError):
+    """A query that is not read."""
 
 
 class Target(NamedTuple):
@@ -28,31 +35,40 @@ class Target(NamedTuple):
 
 
 def parse(raw: str) -> Target:
-    """The path and query of a request target: "/a%20b?x=1" or "http://host/a%20b?x=1". Raises Malformed."""
-    if not raw.startswith("/"):
-        raw = _without_authority(raw)
-    path, _, query = raw.partition("?")
+    """The path and query of a request target: "/a%20b?x=1" or "http://host/a%20b?x=1".
+
+    Raises Malformed, TooManyParameters.
+    """
+    path, _, query = without_authority(raw).partition("?")
     if "%" in path:
-        if not _has_valid_escapes(path):
+        if _BROKEN_ESCAPE.search(path):
             raise Malformed(raw)
         path = unquote(path, errors="replace")
     return Target(path, parse_query(query) if query else NO_QUERY)
 
 
 def parse_query(text: str) -> Query:
-    """Parameters in order of appearance. Pairs with a semicolon or a broken escape are left out."""
+    """Parameters in order of appearance. Pairs with a semicolon or a broken escape are left out.
+
+    Raises TooManyParameters.
+    """
+    if text.count("&") >= MOST_PARAMETERS:
+        raise TooManyParameters(text)
     parameters: dict[str, list[str]] = {}
     for pair in text.split("&"):
         if not pair or ";" in pair:
             continue
         name, _, value = pair.partition("=")
-        if "%" in pair and not (_has_valid_escapes(name) and _has_valid_escapes(value)):
+        if "%" in pair and _BROKEN_ESCAPE.search(pair):
             continue
         parameters.setdefault(_decode(name), []).append(_decode(value))
     return parameters
 
 
-def _without_authority(raw: str) -> str:
+def without_authority(raw: str) -> str:
+    """The path and query of a request target, as they are written. Raises Malformed."""
+    if raw.startswith("/"):
+        return raw
     try:
         parts = urlsplit(raw)
     except ValueError as exc:
@@ -64,7 +80,3 @@ def _without_authority(raw: str) -> str:
 
 def _decode(text: str) -> str:
     return unquote_plus(text, errors="replace") if "%" in text or "+" in text else text
-
-
-def _has_valid_escapes(text: str) -> bool:
-    return all(len(rest) >= 2 and rest[0] in _HEX and rest[1] in _HEX for rest in text.split("%")[1:])

@@ -26,11 +26,11 @@ async def accept(request: web.BaseRequest, headers: CIMultiDict[str]) -> web.Web
     """Do the handshake. Raises Forbidden and BadRequest."""
     if not request.headers.get(hdrs.ORIGIN):
         raise errors.Forbidden(None, "", why="a WebSocket needs an Origin header")
-    offered = subprotocols(request)
-    if len(offered) > 1:
+    protocols = subprotocols(request)
+    if len(protocols) > 1:
         raise errors.BadRequest("a WebSocket of a watch has one subprotocol at the most")
     socket = web.WebSocketResponse(
-        protocols=offered, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS
+        protocols=protocols, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS
     )
     socket.headers.extend(headers)
     await socket.prepare(request)
@@ -45,6 +45,10 @@ async def wait_until_closed(socket: web.WebSocketResponse) -> None:
 
 def subprotocols(request: web.BaseRequest) -> tuple[str, ...]:
     """Those that the client offers, credentials excepted."""
+    return tuple(name for name in offered(request) if name and not name.lower().startswith(BEARER_PREFIX))
+
+
+def offered(request: web.BaseRequest) -> tuple[str, ...]:
+    """The subprotocols that the client names, in order, credentials among them."""
     values = request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, ())
-    names = (name.strip() for value in values for name in value.split(","))
-    return tuple(name for name in names if name and not name.startswith(BEARER_PREFIX))
+    return tuple(name.strip() for value in values for name in value.split(","))

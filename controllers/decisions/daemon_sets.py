@@ -165,3 +165,11 @@ class Situation(Struct, frozen=True):
         new = [pod for pod in some if generation_hash(pod) == self.revision]
         rest = [pod for pod in self.pods.get(node, ()) if not pods.is_ending(pod)]
         return next(iter([*new, *rest]), None)
+
+
+def situation(
+    owner: Object, by_node: Mapping[str, Sequence[Object]], nodes: Iterable[Object], revision: str, *, now: float
+) -> Situation:
+    """How a daemon set stands on these nodes."""
+    wanted = frozenset(node["metadata"]["name"] for node in nodes if wants(owner, node))
+    return Situation(owner, by_node, wanted, revision, now)

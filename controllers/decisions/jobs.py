@@ -5,6 +5,7 @@ Must hold: no pod counts twice; what a job has said of its end once stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -106,6 +107,20 @@ def count(job: Object, owned: Iterable[Object]) -> Count:
     found.failed_indexes = job_indexes.failed(job, [*found.failed, *found.ignored])
     found.last_tries = job_indexes.last_tries(every)
     return found
+
+
+class Judged(NamedTuple):
+    """What a look at a job comes to. pause: the seconds before it may get more pods."""
+
+    found: Count
+    end: "Outcome | None"
+    pause: float
+
+
+def judged(job: Object, owned: Sequence[Object], *, now: float) -> Judged:
+    """What to do about a job with these pods."""
+    found = count(job, owned)
+    return Judged(found, outcome(found, now=now), pause(found, owned, now=now))
 
 
 def _counts_as_failed(job: Object) -> bool:

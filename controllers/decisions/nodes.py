@@ -97,6 +97,11 @@ def status(number: int, version: str, *, now: str) -> Object:
     }
 
 
+def is_tainted(node: Object) -> bool:
+    """Whether a node has the taint of those that are not ready."""
+    return any(one["key"] == _NOT_READY for one in node["spec"].get("taints") or ())
+
+
 def welcome(node: Object) -> bool:
     """Take off the taint of nodes that are not ready; whether it was there."""
     taints = node["spec"].get("taints") or []

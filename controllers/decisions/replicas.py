@@ -8,6 +8,13 @@ from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 
 
+def sort(claimed: Sequence[Object]) -> tuple[Sequence[Object], int]:
+    """The pods of an owner that count, and how many are about to go; those that have come to their end are neither."""
+    unfinished = [pod for pod in claimed if not pods.is_finished(pod)]
+    active = [pod for pod in unfinished if not pods.is_ending(pod)]
+    return active, len(unfinished) - len(active)
+
+
 def status(owner: Object, active: Sequence[Object], ending: int, *, now: float) -> Object:
     """The status; conditions stay as they are. `ending` pods are those that are about to go."""
     template = (owner["spec"]["template"].get("metadata") or {}).get("labels") or {}

@@ -1,5 +1,6 @@
 """Where a pod may run: node selectors and affinity, taints, room. Pure, and roughly what kube-scheduler does."""
 
+import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -106,16 +107,15 @@ def why_not(pod: Object, node: Object, there: Collection[Object]) -> str:
 def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collection[Object]]) -> tuple[str, str]:
     """The node for a pod: the emptiest of those that are possible; or nothing, and why."""
     reasons: Counter[str] = Counter()
-    possible = []
-    for node in nodes:
-        name = node["metadata"]["name"]
-        reason = why_not(pod, node, pods_on.get(name, ()))
-        if reason:
-            reasons[reason] += 1
-        else:
-            possible.append(name)
-    if possible:
-        return min(possible, key=lambda name: (len(pods_on.get(name, ())), name)), ""
+    by_name = {node["metadata"]["name"]: node for node in nodes}
+    emptiest = [(len(pods_on.get(name, ())), name) for name in by_name]
+    heapq.heapify(emptiest)
+    while emptiest:
+        _, name = heapq.heappop(emptiest)
+        reason = why_not(pod, by_name[name], pods_on.get(name, ()))
+        if not reason:
+            return name, ""
+        reasons[reason] += 1
     told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
     return (
         "",

@@ -23,6 +23,8 @@ class Kubelet(Controller):
         super().__init__(desk)
         self._seen: dict[str, float] = {}
         """Since when a pod is here, by its uid."""
+        self._without_node: dict[str, set[str]] = {}
+        """The keys of pods that are bound to a node which does not show yet, by its name."""
         self._ending: dict[str, float] = {}
         self._addresses: dict[str, str] = {}
         """The addresses of pods, by their uids."""
@@ -35,18 +37,23 @@ class Kubelet(Controller):
         self._pods = self.follow(PODS, lambda pod: key_of(pod) if pod["spec"].get("nodeName") else "")
         self._pods.listen(self._pod_changed)
         self._nodes = self.follow(NODES)
-        self._nodes.listen(lambda _key, before, _after: self._look_at_all() if before is None else None)
+        self._nodes.listen(lambda key, before, _after: self._look_at_pods_of(key) if before is None else None)
 
-    def _look_at_all(self) -> None:
+    def _look_at_pods_of(self, node: str) -> None:
         """Pods may have been bound to a node before it showed."""
-        for key, pod in self._pods.items.items():
-            if pod["spec"].get("nodeName"):
-                self.queue.add(key)
+        for key in self._without_node.pop(node, ()):
+            self.queue.add(key)
 
     async def reconcile(self, key: str) -> float | None:
         pod = self._pods.get(key)
-        node = self._nodes.get(pod["spec"].get("nodeName", "")) if pod is not None else None
-        if pod is None or node is None or not nodes.is_simulated(node):
+        if pod is None:
+            return None
+        name = pod["spec"].get("nodeName", "")
+        node = self._nodes.get(name)
+        if node is None:
+            self._without_node.setdefault(name, set()).add(key)
+            return None
+        if not nodes.is_simulated(node):
             return None
         if podrules.is_ending(pod):
             return await self._end(pod)
@@ -94,7 +101,9 @@ class Kubelet(Controller):
         self._addresses[uid] = address
         self._taken.add(address)
 
-    def _pod_changed(self, _key: str, before: Object | None, after: Object | None) -> None:
+    def _pod_changed(self, key: str, before: Object | None, after: Object | None) -> None:
+        if before is not None and after is None:
+            self._without_node.get(before["spec"].get("nodeName", ""), set()).discard(key)
         uid, uid_before = _uid(after), _uid(before)
         if uid_before != uid:
             self._taken.discard(self._addresses.pop(uid_before, ""))

@@ -23,7 +23,7 @@ class Nodes(Controller):
         self._count = count
 
     def begin(self) -> None:
-        self.act_as("system:node-controller", "system:masters", manager="kubelet")
+        self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
         self._nodes = self.follow(NODES)
         for number in range(self._count):
             self.queue.add(str(number))
@@ -35,7 +35,8 @@ class Nodes(Controller):
             return None
         if not nodes.is_ready(node):
             await self.client.change(NODES.part("status"), node, lambda present: self._rise(present, number))
-        await self.client.change(NODES, node, nodes.welcome)
+        if nodes.is_tainted(node):
+            await self.client.change(NODES, node, nodes.welcome)
         await self._renew(node)
         return _RENEW_SECONDS
 

@@ -3,6 +3,8 @@
 Must hold: one pod is placed at a time, and counts on its node from then on, so that nothing is given away twice.
 """
 
+from functools import partial
+
 from aio_apiserver.controllers.client import key_of
 from aio_apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.controllers.decisions import events, scheduling
@@ -33,6 +35,8 @@ class Scheduler(Controller):
         super().__init__(desk)
         self._on: dict[str, dict[str, Object]] = {}
         """The pods of each node, those included that are about to show there."""
+        self._node_of: dict[str, str] = {}
+        """The node that a pod is on, or is about to show on, by the key of the pod."""
         self._unplaced: set[str] = set()
 
     def begin(self) -> None:
@@ -43,16 +47,20 @@ class Scheduler(Controller):
         self._nodes.listen(lambda _key, _before, _after: self._look_again())
 
     def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
-        node = self._node_of(key) if after is None or after["spec"].get("nodeName") else ""
-        self._on.get(node or "", {}).pop(key, None)
+        node = self._node_of.get(key, "") if after is None or after["spec"].get("nodeName") else ""
+        self._take_off(key, node)
         if after is not None and after["spec"].get("nodeName") and not podrules.is_finished(after):
-            self._on.setdefault(after["spec"]["nodeName"], {})[key] = after
+            self._put_on(after["spec"]["nodeName"], key, after)
         elif node:
             self._look_again()
 
-    def _node_of(self, key: str) -> str:
-        """The node that a pod is on, or is about to show on."""
-        return next((node for node, pods in self._on.items() if key in pods), "")
+    def _put_on(self, node: str, key: str, pod: Object) -> None:
+        self._on.setdefault(node, {})[key] = pod
+        self._node_of[key] = node
+
+    def _take_off(self, key: str, node: str) -> None:
+        if self._on.get(node, {}).pop(key, None) is not None:
+            del self._node_of[key]
 
     def _look_again(self) -> None:
         """There may be room now for those that had none."""
@@ -62,10 +70,11 @@ class Scheduler(Controller):
 
     async def reconcile(self, key: str) -> float | None:
         pod = self._pods.get(key)
-        if pod is None or not _is_mine(pod) or self._node_of(key):
+        if pod is None or not _is_mine(pod) or key in self._node_of:
             return None
-        there = {name: pods.values() for name, pods in self._on.items()}
-        node, why = scheduling.choose(pod, self._nodes.items.values(), there)
+        there = {name: list(pods.values()) for name, pods in self._on.items()}
+        nodes = list(self._nodes.items.values())
+        node, why = await self.work(partial(scheduling.choose, pod, nodes, there), len(nodes))
         if node:
             await self._bind(pod, node)
         else:
@@ -79,12 +88,11 @@ class Scheduler(Controller):
             "metadata": {"name": metadata["name"], "uid": metadata["uid"]},
             "target": {"kind": "Node", "name": node},
         }
-        on = self._on.setdefault(node, {})
-        on[key_of(pod)] = pod
+        self._put_on(node, key_of(pod), pod)
         try:
             await self.client.post(PODS.part("binding"), metadata["name"], binding, namespace=metadata["namespace"])
         except errors.StatusError:
-            on.pop(key_of(pod), None)
+            self._take_off(key_of(pod), node)
             if await self.client.get(PODS, key_of(pod)) is not None:
                 raise
             return

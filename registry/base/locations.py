@@ -32,6 +32,7 @@ class Location(Struct, frozen=True, kw_only=True):
     is_kubelet: the server presents its client certificate and verifies the kubelet as its flags say.
     is_verified: False when the client asked to skip the verification of the backend's certificate.
     is_guarded: the host is a name that may resolve only to addresses in the network.
+    refuses_redirects: the client gets no redirect from the backend.
     """
 
     passage: Passage
@@ -44,6 +45,7 @@ class Location(Struct, frozen=True, kw_only=True):
     is_kubelet: bool = False
     is_verified: bool = True
     is_guarded: bool = False
+    refuses_redirects: bool = False
 
     @property
     def authority(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.remembering import remember_short
 from aio_apiserver.registry.generic import rest
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
@@ -33,7 +34,7 @@ _MAX_MANAGER_BYTES = 128
 _UNCONVERTIBLE = f"request to convert CR to an invalid group/version: {SCALE.api_version}"
 
 
-@lru_cache(maxsize=1024)
+@remember_short(1024)
 def manager_of(user_agent: str) -> str:
     """The name of a client that does not say one: what its User-Agent has before the first slash."""
     name = ""

@@ -53,7 +53,7 @@ class StrategyContext(Struct, frozen=True, kw_only=True):
     empties: Empties = ()
     """What was sent empty."""
     may_take_long: bool = False
-    """Whether nobody waits while the strategy works: where somebody does, it may raise aside.TakesLong."""
+    """Whether nobody waits while the strategy works: where somebody does, it may raise worker_thread.TakesLong."""
 
 
 class Strategy(Struct, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.feeding import Feeder
 from aio_apiserver.storage.cacher.freshness import Freshness
+from aio_apiserver.storage.cacher.lag import Lag
 from aio_apiserver.storage.cacher.pages import page_of
 from aio_apiserver.storage.cacher.progress import Progress
 from aio_apiserver.storage.cacher.readiness import Gate
@@ -77,12 +78,15 @@ class Cacher:
             on_bookmark=self._progress.answered,
             on_closed=self._end,
         )
+        self._name = f"{resource.resource}.{resource.group}".rstrip(".")
+        self._lag = Lag(self._cache.mark, clock, self._name)
         self._freshness = Freshness(
             origin,
             self._cache,
             reflector=self._reflector,
             check=RevisionCheck(origin, tasks),
             progress=self._progress,
+            lag=self._lag,
             clock=clock,
         )
         self._watches = Watches(
@@ -178,6 +182,7 @@ class Cacher:
             "ready": self._gate.is_open,
             "lists": {"count": self._lists, "fetched": self._listed_from, "returned": self._listed},
             **self._cache.statistics(),
+            "lag": self._lag.statistics(),
             "reflector": self._reflector.statistics(),
             "reads": self._freshness.statistics(),
             "watches": self._watches.statistics(),
@@ -207,8 +212,7 @@ class Cacher:
             return True
         if not self._is_started:
             self._is_started = True
-            name = f"reflect {self._resource.resource}.{self._resource.group}".rstrip(".")
-            self._tasks.spawn(self._reflector.run(), name=name)
+            self._tasks.spawn(self._reflector.run(), name=f"reflect {self._name}")
         return False
 
     def _may_never_fill(self) -> bool:

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
 from aio_apiserver.storage.cacher.fanout import Fanout
-from aio_apiserver.storage.cacher.pacing import Share
 from aio_apiserver.storage.cacher.time_budget import TimeBudget
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired, StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
 from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.yielding import Share
 
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared budget adds to it."""

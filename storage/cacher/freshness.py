@@ -11,6 +11,7 @@ Must hold: a True means that the cache has everything up to what the read demand
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.storage.cacher.lag import Lag
 from aio_apiserver.storage.cacher.pacing import hydrate, within
 from aio_apiserver.storage.cacher.progress import Progress
 from aio_apiserver.storage.cacher.reflector import Reflector
@@ -37,6 +38,7 @@ class Freshness:
         reflector: Reflector,
         check: RevisionCheck,
         progress: Progress,
+        lag: Lag,
         clock: Clock,
     ) -> None:
         self._origin = origin
@@ -44,8 +46,8 @@ class Freshness:
         self._reflector = reflector
         self._check = check
         self._progress = progress
+        self._lag = lag
         self._clock = clock
-        self._shown = 0
         self._consistent = 0
         self._waited = 0
         self._fallbacks = 0
@@ -55,8 +57,8 @@ class Freshness:
         return self._is_newest() if resource_version is None else self._has_come_to(resource_version)
 
     def saw(self, revision: int) -> None:
-        """Somebody was shown, past the cache, what an object became at this revision."""
-        self._shown = max(self._shown, revision)
+        """A client was shown, past the cache, what an object became at this revision."""
+        self._lag.see(revision)
 
     async def present(
         self, scope: str, predicate: SelectionPredicate, resource_version: int | None
@@ -97,11 +99,11 @@ class Freshness:
     async def _has_come_to(self, resource_version: int) -> bool:
         if resource_version > self._cache.revision:
             return await self._has_reached(resource_version)
-        return self._shown <= self._cache.revision or await self._has_caught_up()
+        return self._lag.seen <= self._cache.revision or await self._has_caught_up()
 
     async def _has_caught_up(self) -> bool:
         self._waited += 1
-        expected = self._cache.mark.expect(self._shown)
+        expected = self._cache.mark.expect(self._lag.seen)
         if self._reflector.is_following and await within(PATIENCE_SECONDS, expected, self._clock):
             return True
         expected.cancel()

@@ -1,43 +1,17 @@
-"""Turns: how much work one turn of the event loop may carry, and waiting that ends in time.
-
-Must hold: whatever the number and the size of the objects, a loop that counts its steps here holds others up for some
-10 ms and one step.
-"""
+"""Pacing: decoding that lets other tasks run in between, and waiting that ends in time."""
 
 import asyncio
 from collections.abc import Iterable
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
-
-MAX_STEPS = 512
-MAX_SECONDS = 0.01
-
-
-class Share:
-    """The share of one turn: so many steps or so much time, whichever is used up first."""
-
-    __slots__ = ("_clock", "_ends", "_steps")
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._steps = 0
-        self._ends = clock.monotonic() + MAX_SECONDS
-
-    def step(self) -> bool:
-        """Count a step; whether it was the last one of this turn."""
-        self._steps += 1
-        return self._steps >= MAX_STEPS or self._clock.monotonic() >= self._ends
+from aio_apiserver.storage.yielding import in_turns
 
 
 async def hydrate(objects: Iterable[StoredObject], clock: Clock) -> None:
     """Decode what has not been decoded yet, letting others run in between. Raises Corrupt."""
-    share = Share(clock)
-    for stored in [stored for stored in objects if not stored.is_hydrated]:
+    async for stored in in_turns([stored for stored in objects if not stored.is_hydrated], clock):
         stored.hydrate()
-        if share.step():
-            await asyncio.sleep(0)
-            share = Share(clock)
 
 
 async def within(seconds: float, expected: asyncio.Future[bool], clock: Clock) -> bool:

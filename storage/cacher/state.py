@@ -62,10 +62,10 @@ class State:
         """Everything (""), a namespace ("default/") or the one object of a key."""
         objects = self._objects
         if not scope:
-            self._all = self._all or tuple([objects[key] for key in objects])
+            self._all = self._all or tuple(map(objects.__getitem__, objects))
             return self._all
         if scope.endswith("/"):
-            return [objects[key] for key in objects.irange(scope, end_of(scope), (True, False))]
+            return list(map(objects.__getitem__, objects.irange(scope, end_of(scope), (True, False))))
         return [objects[scope]] if scope in objects else []
 
     def unread(self, field: str) -> list[StoredObject]:

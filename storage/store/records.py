@@ -11,14 +11,14 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.storage import codec as codecs
-from aio_apiserver.storage import versioner
-from aio_apiserver.storage.aside import LONG, in_a_thread
+from aio_apiserver.storage import versioner, worker_thread
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
+from aio_apiserver.storage.worker_thread import LONG, STORE
 
 
 class Records:
@@ -82,7 +82,7 @@ class Records:
             stored = await self.shown(key, revision, await self.opened(record))
         if is_large:
             with contextlib.suppress(Corrupt):  # raised again at the first use of the object
-                await in_a_thread(stored.hydrate)
+                await worker_thread.run(stored.hydrate, STORE)
         return stored
 
     async def opened(self, record: Record) -> Plain:

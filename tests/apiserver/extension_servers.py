@@ -56,7 +56,10 @@ SCHEMA = {
 
 
 class Extension:
-    """Answers, and remembers what it was asked. `fails`: it is not well. `hangs_up`: it does not answer at all."""
+    """Answers, and remembers what it was asked. `fails`: it is not well. `hangs_up`: it does not answer at all.
+
+    `redirects`: the status and the place that every request gets.
+    """
 
     def __init__(self, *, is_modern: bool = True) -> None:
         self.is_modern = is_modern
@@ -65,6 +68,7 @@ class Extension:
         self.go_on = asyncio.Event()
         self.port = 0
         self.hangs_up = False
+        self.redirects: tuple[int, str] | None = None
 
     def headers(self, path: str) -> Mapping[str, Sequence[str]]:
         """With what a path was asked for last."""
@@ -80,6 +84,9 @@ class Extension:
             assert request.transport is not None
             request.transport.abort()
             raise ConnectionResetError
+        if self.redirects is not None:
+            code, target = self.redirects
+            return web.Response(status=code, headers={"Location": target} if target else None)
         if request.method == "POST":
             return web.Response(body=await request.read(), status=201, content_type="application/json")
         if request.headers.get("Upgrade", "").lower() == "websocket":

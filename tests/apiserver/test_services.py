@@ -20,8 +20,8 @@ COUNT = 200
 
 
 @pytest.fixture(scope="module")
-def etcd() -> Iterator[Member]:
-    with Member() as member:
+def etcd(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

@@ -21,8 +21,8 @@ MERGE = "application/merge-patch+json"
 
 
 @pytest.fixture
-def etcd() -> Any:
-    with Member() as member:
+def etcd(etcd_binary: Path) -> Any:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.controllers.client import Client, Place
+from aio_apiserver.controllers.flow_control import FlowControl
 from aio_apiserver.controllers.informers import Informers
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.storage.stored_object import Object
@@ -40,9 +41,11 @@ class Cluster:
 
 @asynccontextmanager
 async def running(directory: Path, *controllers: str, **values: Any) -> AsyncIterator[Cluster]:
-    async with serving.running(directory, controllers=controllers, **values) as server:
+    given = {"kube_api_qps": -1.0, **values}
+    async with serving.running(directory, controllers=controllers, **given) as server:
         informers = Informers(server.parts.served, server.parts.clock)
-        client = Client(server.parts.served, informers.expect, ADMIN, "test")
+        flow = FlowControl(server.parts.fairness, server.parts.in_flight, server.parts.clock)
+        client = Client(server.parts.served, flow, informers.expect, ADMIN, "test")
         try:
             yield Cluster(server, client, informers)
         finally:

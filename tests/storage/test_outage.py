@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +18,8 @@ from tests.storage.stores import store_on
 
 
 @pytest.fixture
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

@@ -6,6 +6,7 @@ Must hold: a Literal is a float with its original text, for messages and quantit
 import math
 from typing import Any
 
+_LEAST, _LARGEST = -(2**63), 2**64 - 1
 _MAX_BITS = 4096
 """Python refuses to print integers that are much longer. The decoder reads none that long."""
 
@@ -37,13 +38,19 @@ def fits_float64(value: int | float) -> bool:
 
 
 def plain(value: int | float) -> int | float:
-    """The number as Go prints it: a whole number has no fraction."""
+    """A number of an object: a whole one has no fraction, as far as 64 bits hold it; nothing writes larger integers."""
+    whole = _whole(value)
+    return whole if isinstance(whole, int) and _LEAST <= whole <= _LARGEST else float(whole)
+
+
+def _whole(value: int | float) -> int | float:
+    """A number as Go prints it: a whole one has no fraction."""
     is_whole = fits_float64(value) and value == int(value) and abs(value) < 1e21
     return int(value) if is_whole or isinstance(value, int) else float(value)
 
 
 def _float_text(value: float) -> str:
-    whole = plain(value)
+    whole = _whole(value)
     if isinstance(whole, int):
         return str(whole)
     mantissa, found, exponent = repr(value).partition("e")

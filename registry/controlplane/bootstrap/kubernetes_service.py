@@ -6,6 +6,7 @@ killed is out when its lease has ended.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from ipaddress import ip_address
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -29,8 +31,13 @@ _LEASE_SECONDS = 15
 _NAME = "kubernetes"
 _NAMESPACE = "default"
 _SERVICES = Place("", "v1", "services")
+_ADDRESSES = Place("networking.k8s.io", "v1", "ipaddresses")
 _ENDPOINTS = Place("", "v1", "endpoints")
 _ENDPOINTSLICES = Place("discovery.k8s.io", "v1", "endpointslices")
+_PARENT = {"resource": "services", "namespace": _NAMESPACE, "name": _NAME}
+_PAUSE_SECONDS = 0.1
+_PATIENCE = 20
+"""So many pauses are longer than any server needs between its IPAddress and its Service."""
 _PORT_NAME = "https"
 _SERVICE_PORT = 443
 
@@ -49,14 +56,30 @@ class Advertised(Struct, frozen=True, kw_only=True):
 class KubernetesService:
     """One server's part in it."""
 
-    def __init__(self, client: OwnClient, leases: Storage, advertised: Advertised) -> None:
+    def __init__(self, client: OwnClient, leases: Storage, advertised: Advertised, patience: Clock) -> None:
         self._client = client
+        self._patience = patience
         self._leases = leases
         self._advertised = advertised
 
     async def ensure_service(self) -> None:
-        """Make the service."""
-        await self._client.create_missing(_SERVICES, _service(self._advertised), namespace=_NAMESPACE)
+        """Make the service, when no other server does. Raises Invalid when another object has its address.
+
+        A server takes the IPAddress before it writes the Service. When it is killed in between, the IPAddress stays.
+        """
+        waited: Counter[str] = Counter()
+        while True:
+            try:
+                return await self._client.create_missing(_SERVICES, _service(self._advertised), namespace=_NAMESPACE)
+            except errors.Invalid:
+                uid = await self._uid_of_taken_address()
+                waited[uid] += 1
+                if waited[uid] > _PATIENCE:
+                    if not uid:
+                        raise
+                    logger.warning("the service %s has no object, but an IPAddress, which is deleted", _NAME)
+                    await self._client.delete(_ADDRESSES, self._advertised.service_address, uid=uid)
+            await self._patience.sleep(_PAUSE_SECONDS)
 
     async def renew(self) -> None:
         """Say that this server is there, and bring the endpoints up to date."""
@@ -74,6 +97,14 @@ class KubernetesService:
         except KeyNotFound:
             logger.info("the lease of this server has ended before it")
         await self._settle_endpoints()
+
+    async def _uid_of_taken_address(self) -> str:
+        """The uid of the IPAddress that was taken for the service; empty when there is none."""
+        taken = await self._client.find(_ADDRESSES, self._advertised.service_address)
+        if taken is None or not _PARENT.items() <= taken["spec"]["parentRef"].items():
+            return ""
+        uid: str = taken["metadata"]["uid"]
+        return uid
 
     async def _renewed(self, current: StoredObject | None) -> Update:
         """Every renewal is a change: only a write begins a new lease."""

@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions,
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation, Made, Request, Updated, UpdatedObject
 from aio_apiserver.registry.machinery.view import typed
-from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.interface import ListOptions, Preconditions, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 FIELD_MANAGER = "kube-apiserver"
@@ -106,12 +106,21 @@ class OwnClient:
         updated = UpdatedObject(make)
         await _unless_right(store.update(_request(place, ""), name, updated, _options(manager)))
 
-    async def delete(self, place: Place, name: str, *, namespace: str = "") -> None:
-        """Remove an object if it is there."""
+    async def delete(self, place: Place, name: str, *, namespace: str = "", uid: str | None = None) -> None:
+        """Remove an object if it is there, and if it is the one of this uid."""
+        options = DeleteOptions(preconditions=Preconditions(uid))
         try:
-            await self._at(place).delete(_request(place, namespace), name, DeleteOptions())
-        except errors.NotFound:
+            await self._at(place).delete(_request(place, namespace), name, options)
+        except (errors.NotFound, errors.Conflict):
             return
+
+    async def find(self, place: Place, name: str) -> Object | None:
+        """The object of this name without a namespace, as it is now, if it is there."""
+        try:
+            found: StoredObject = await self._at(place).get(_request(place, ""), name)
+        except errors.NotFound:
+            return None
+        return found.decode()
 
     async def all(self, place: Place, *, namespace: str = "") -> list[Object]:
         """The objects that are there."""

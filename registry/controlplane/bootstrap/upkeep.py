@@ -88,7 +88,7 @@ class Upkeep:
     async def begin(self, advertised: Advertised) -> None:
         """Make what is missing, and look after it from now on."""
         leases = self._given.storage_for(kubernetes_service.LEASES)
-        self._service = KubernetesService(self._client, leases, advertised)
+        self._service = KubernetesService(self._client, leases, advertised, self._clock.patience)
         await namespaces.ensure(self._client)
         await asyncio.gather(
             rbac.ensure(self._client),
@@ -129,8 +129,8 @@ class Upkeep:
 
     async def _begin_service(self, service: KubernetesService) -> None:
         await service_cidrs.ensure(self._client, self._clock, self._cidrs)
-        await self._try(self._repair.run_once)
         await service.ensure_service()
+        await self._try(self._repair.run_once)  # a server that came too late has given back the service's address
         await service.renew()
 
     async def _ensure_namespaces(self) -> None:

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.generic.bodies import documents
 from aio_apiserver.registry.generic.bodies.patch_types import Patch
 from aio_apiserver.registry.generic.rest import Made
 from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.body_errors import object_mismatch
-from aio_apiserver.registry.machinery.schema import yaml_keys
+from aio_apiserver.registry.machinery.schema import DecodeError, depth, yaml_keys
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage import aside
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding YAML: "
@@ -29,6 +28,7 @@ class AppliedConfiguration:
     patch: Patch
     owners: FieldManager
     manager: str
+    user: str
     force: bool = field(kw_only=True)
     _document: "yaml.YamlDocument | None" = None
 
@@ -37,7 +37,8 @@ class AppliedConfiguration:
         document = await self._read()
         live = current.decode() if current is not None else None
         empties: list[Empty] = []
-        run = aside.of_size(len(self.patch.text) + (len(current.json) if current is not None else 0))
+        size = len(self.patch.text) + (len(current.json) if current is not None else 0)
+        run = worker_thread.runner(size, self.user)
         obj = await webhook_converted.apply(
             self.owners, live, _configuration(document), self.manager, force=self.force, empties=empties, run=run
         )
@@ -48,7 +49,7 @@ class AppliedConfiguration:
         """The configuration; a long one does not hold up the event loop."""
         if self._document is None:
             try:
-                self._document = await documents.read(self.patch.text)
+                self._document = await yaml.read_in_turn(self.patch.text, self.user)
             except ValueError as exc:
                 raise BadRequest(f"{_UNDECODABLE}error converting YAML to JSON: {exc}") from exc
         return self._document
@@ -64,6 +65,10 @@ class AppliedConfiguration:
 
 
 def _configuration(document: "yaml.YamlDocument") -> Object:
+    try:
+        depth.check(document.value)
+    except DecodeError as exc:
+        raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {exc.message}") from exc
     if mismatch := object_mismatch(document.value):
         raise BadRequest(f"{_UNDECODABLE}error unmarshaling JSON: while decoding JSON: {mismatch}")
     configuration: Object = document.value or {}

@@ -5,6 +5,7 @@ kube-apiserver's words.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,11 +14,11 @@ from msgspec import Struct
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic.bodies import documents
 from aio_apiserver.registry.machinery import media_types
-from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
+from aio_apiserver.storage import worker_thread
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "
@@ -36,6 +37,7 @@ class Body(Struct, frozen=True):
 
     text: bytes
     media_type: str
+    user: str
     warn: Callable[[str], None]
 
 
@@ -78,30 +80,44 @@ async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyCo
             text = json_characters.readable(body.text)
             return BodyContent(_map_of(_parsed(text)), text)
         case media_types.YAML:
-            document = await _yaml(body.text)
+            document = await _yaml(body)
             return BodyContent(
                 _map_of(document.value), text_of=lambda: document.json, strict_errors=document.strict_errors
             )
         case media_types.PROTOBUF:
             try:
-                return BodyContent(protobuf.to_value(body.text, types, expected))
+                work = partial(protobuf.to_value, body.text, types, expected)
+                value = await worker_thread.run_sized(work, len(body.text), body.user)
             except ValueError as exc:
                 raise UnreadableBody(str(exc)) from exc
+            _check_depth(value)
+            return BodyContent(value)
     raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
 
 
-async def _yaml(body: bytes) -> "yaml.YamlDocument":
+async def _yaml(body: Body) -> "yaml.YamlDocument":
     try:
-        return await documents.read(body)
+        document = await yaml.read_in_turn(body.text, body.user)
     except ValueError as exc:
         raise UnreadableBody(str(exc)) from exc
+    _check_depth(document.value)
+    return document
+
+
+def _check_depth(value: Any, text: bytes = b"") -> None:
+    try:
+        depth.check(value, text)
+    except DecodeError as exc:
+        raise UnreadableBody(_NO_TYPE + exc.message) from exc
 
 
 def _parsed(text: bytes) -> Any:
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise UnreadableBody(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+    _check_depth(value, text)
+    return value
 
 
 def _map_of(value: Any) -> dict[str, Any]:

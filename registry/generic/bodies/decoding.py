@@ -18,7 +18,7 @@ from aio_apiserver.registry.generic.bodies import contents
 from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
-from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage import worker_thread
 
 _SUMMARY_BYTES = 30
 _NOT_REGISTERED = f'no kind is registered for the type v1.{{kind}} in scheme "{schemes.CUSTOM_RESOURCES}"'
@@ -43,7 +43,8 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
         raise _unrecognized(str(exc), text, expected) from exc
     kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
     try:
-        decoded = await aside(partial(_decoded, served, found), len(text))
+        work = partial(_decoded, served, found)
+        decoded = await worker_thread.run_sized(work, len(text), body.user)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
     _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))

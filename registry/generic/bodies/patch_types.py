@@ -21,14 +21,8 @@ from aio_apiserver.registry.generic.bodies.patched_objects import Report
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
-from aio_apiserver.registry.machinery.patch import (
-    body_errors,
-    json_patch,
-    merge_patch,
-    strategic,
-    texts,
-)
-from aio_apiserver.registry.machinery.schema import Decoded, strict
+from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic, texts
+from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, depth, strict
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding patch: "
@@ -169,6 +163,10 @@ def _parsed(text: bytes, prefix: str) -> Any:
 
 def _checked(text: bytes, prefix: str) -> Any:
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
+        depth.check(value, text)
     except orjson.JSONDecodeError as exc:
         raise BadRequest(prefix + (json_errors.describe(text) or str(exc))) from exc
+    except DecodeError as exc:
+        raise BadRequest(prefix + exc.message) from exc
+    return value

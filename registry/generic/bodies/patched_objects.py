@@ -18,7 +18,7 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.bodies import contents, decoding
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind
+from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object
 
@@ -66,6 +66,7 @@ def from_merged(value: Object, patch: Object, served: Served[Any], report: Repor
         return gotext.value_text(patch)
 
     try:
+        depth.check(value)
         converted = served.type.convert(value)
     except DecodeError as exc:
         raise _invalid(shown(), exc.message) from exc
@@ -84,6 +85,7 @@ def _invalid(shown: str, why: str) -> Invalid:
 
 def _decoded(text: bytes, served: Served[Any]) -> Decoded:
     value = orjson.loads(text)
+    depth.check(value, text)
     if not isinstance(value, dict):
         raise DecodeError(_NO_TYPE + contents.NOT_AN_OBJECT.format(found=json_type(value)))
     if not _text_member(value, "apiVersion"):

@@ -5,6 +5,7 @@ conflict. The object that it makes is the one of the URL.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from aio_apiserver.registry.generic.bodies.patch_types import Apply, Patch, Patc
 from aio_apiserver.registry.generic.options import PatchOptions
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject, Updater
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import StoredObject
 
 _Make = Callable[[StoredObject | None], Awaitable[Made]]
@@ -30,10 +31,12 @@ def updated(
     """The object of a URL after a patch. Raises BadRequest for a text that is none of JSON."""
     if isinstance(kind, Apply):
         owners = served.storage.field_manager(served.version)
-        make: _Make = AppliedConfiguration(patch, owners, options.field_manager, force=bool(options.force)).make
+        make: _Make = AppliedConfiguration(
+            patch, owners, options.field_manager, request.user.name, force=bool(options.force)
+        ).make
     else:
         text = json_characters.readable(patch.text)
-        make = _Patched(kind, replace(patch, text=text), served, name).make
+        make = _Patched(kind, replace(patch, text=text), served, request, name).make
     return UpdatedObject(_Named(make, served, request, name).make)
 
 
@@ -43,13 +46,15 @@ class _Patched(Struct, frozen=True):
     transform: Transform
     patch: Patch
     served: Served[Any]
+    request: Request
     name: str
 
     async def make(self, current: StoredObject | None) -> Made:
         if current is None:
             raise errors.NotFound(self.served.resource, self.name)
         size = len(self.patch.text) + len(current.json)
-        decoded = await aside(lambda: self.transform(self.patch, self.served, current), size)
+        work = partial(self.transform, self.patch, self.served, current)
+        decoded = await worker_thread.run_sized(work, size, self.request.user.name)
         return Made(decoded.obj, decoded.empties)
 
 

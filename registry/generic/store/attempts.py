@@ -30,8 +30,9 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.machinery.patch.apply import admitted, times
-from aio_apiserver.storage.aside import LONG, TakesLong, aside, in_a_thread
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.worker_thread import LONG, TakesLong
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -92,7 +93,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         return replace(context, found=await check(self.request, self.road.subresource, self.obj, self.old))
 
     async def _prepare(self, prepare: Callable[..., None], context: StrategyContext) -> None:
-        """Make an object ready to be stored, aside if that takes long."""
+        """Make an object ready to be stored, in the worker thread if that takes long."""
         road = self.road
         prepare = partial(prepare, road.kind, road.strategy, request=self.request)
         if self.size < LONG and not road.strategy.takes_long:
@@ -102,7 +103,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
                 pass
             else:
                 return
-        await in_a_thread(partial(prepare, context=replace(context, may_take_long=True)))
+        long = partial(prepare, context=replace(context, may_take_long=True))
+        await worker_thread.run(long, self.request.user.name)
 
 
 class CreateAttempt(Attempt, frozen=True, kw_only=True):
@@ -159,7 +161,7 @@ class UpdateAttempt(Attempt, frozen=True, kw_only=True):
 
     async def complete(self) -> None:
         if self.road.strategy.has_generation:
-            await aside(self._settle, self.size)
+            await worker_thread.run_sized(self._settle, self.size, self.request.user.name)
         self._check_resource_version(self.obj["metadata"], self.old["metadata"])
 
     def begun(self) -> Awaitable[Transaction] | None:
@@ -168,7 +170,7 @@ class UpdateAttempt(Attempt, frozen=True, kw_only=True):
 
     async def prepare(self, context: StrategyContext) -> None:
         await self._prepare(partial(preparation.before_update, new=self.obj, old=self.old), context)
-        await aside(self._keep_times, self.size)
+        await worker_thread.run_sized(self._keep_times, self.size, self.request.user.name)
 
     def _keep_times(self) -> None:
         """A write that changes nothing but the time of its manager changes nothing."""

@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store import reading
 from aio_apiserver.registry.generic.store.attempts import CreateAttempt, name_of
 from aio_apiserver.registry.generic.store.road import Road
-from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _GENERATE_ATTEMPTS = 8
@@ -72,7 +72,7 @@ async def _create_ready(attempt: CreateAttempt) -> StoredObject:
 async def _write(attempt: CreateAttempt) -> StoredObject:
     road, obj = attempt.road, attempt.obj
     name = name_of(obj)
-    canonical = await aside(partial(road.canonical, obj), attempt.size)
+    canonical = await worker_thread.run_sized(partial(road.canonical, obj), attempt.size, attempt.request.user.name)
     key = road.key(attempt.request, name)
     writing = road.storage.create(key, canonical, ttl=road.ttl, dry_run=attempt.options.is_dry_run)
     return await road.interpreted(writing, "create", name)

@@ -20,6 +20,7 @@ from aio_apiserver.registry.generic.store import deletion, reading
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.storage.interface import ListOptions, ListResult, Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
 
 _COLLECTION = "deletecollection"
 
@@ -173,7 +174,7 @@ async def delete_collection(road: Road, request: Request, options: DeleteOptions
 
 async def _delete_each(road: Road, request: Request, options: DeleteOptions, remaining: Iterator[StoredObject]) -> None:
     """One worker: it ends at its first failure, while others go on."""
-    for item in remaining:
+    async for item in in_turns(remaining):
         namespace, _, name = item.key.rpartition("/")
         try:
             await Deletion(road, replace(request, namespace=namespace), name, options).run()

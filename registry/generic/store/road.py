@@ -27,7 +27,7 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.storage.aside import of_size
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.stored_object import Object
@@ -128,7 +128,8 @@ class Road(Struct, frozen=True, kw_only=True):
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
-            await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=of_size(size))
+            run = worker_thread.runner(size, request.user.name)
+            await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=run)
 
     def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
         """Note on an object what the server itself has changed, as if it had come by a path."""

@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.rest import Made, Request, Updated, UpdatedO
 from aio_apiserver.registry.generic.store import deletion
 from aio_apiserver.registry.generic.store.attempts import Attempt, CreateByUpdateAttempt, UpdateAttempt
 from aio_apiserver.registry.generic.store.road import Road
-from aio_apiserver.storage.aside import aside
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -91,7 +91,9 @@ class Modification:
             raise _EmptiedFinalizers(new)
         if not self._keeps_owners:
             new["metadata"].pop("managedFields", None)
-        return Update(await aside(partial(self._road.canonical, new), attempt.size), ttl=self._road.ttl)
+        work = partial(self._road.canonical, new)
+        canonical = await worker_thread.run_sized(work, attempt.size, self._request.user.name)
+        return Update(canonical, ttl=self._road.ttl)
 
     def _ends(self, new: Object, old: Object) -> bool:
         return deletion.ends_with(new["metadata"], old["metadata"]) and not self._road.strategy.is_held(new)

@@ -6,9 +6,10 @@ that cannot be read is an InvalidPath.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import Any
+
+from aio_apiserver.registry.base.remembering import remember_short
 
 Step = Callable[[Iterable[Any]], list[Any]]
 
@@ -31,7 +32,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _MISSING = object()
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096, longest=1024)
 def compiled(path: str) -> Callable[[Any], list[Any]]:
     """Finds the values at a path. Raises InvalidPath; the finder raises Uncomparable."""
     steps = _steps(path)

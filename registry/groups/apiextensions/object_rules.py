@@ -19,8 +19,8 @@ from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema.structural import embedded, lists
 from aio_apiserver.registry.machinery.schema.validation import values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
-from aio_apiserver.storage.aside import TakesLong
 from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.worker_thread import TakesLong
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.apiextensions import rules

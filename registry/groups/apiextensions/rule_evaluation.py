@@ -24,7 +24,7 @@ from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
 from aio_apiserver.registry.machinery.schema.validation import values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
-from aio_apiserver.storage.aside import TakesLong
+from aio_apiserver.storage.worker_thread import TakesLong
 
 BUDGET = 10_000_000
 """What all rules together may cost for one object."""

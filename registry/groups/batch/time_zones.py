@@ -1,11 +1,12 @@
 """Time zones: whether the machine, or the tzdata package, knows one."""
 
 import zoneinfo
-from functools import lru_cache
 from pathlib import Path
 
+from aio_apiserver.registry.base.remembering import remember_short
 
-@lru_cache(maxsize=1024)
+
+@remember_short(1024)
 def error_of(name: str) -> str:
     """What is wrong with the name of a time zone; empty when nothing is. No name at all means UTC."""
     if name in {"", "UTC", "Local"}:

@@ -4,7 +4,8 @@ A name is [domain/]path[:tag][@digest]. Pure.
 """
 
 import re
-from functools import lru_cache
+
+from aio_apiserver.registry.base.remembering import remember_short
 
 _ALWAYS = "Always"
 _IF_NOT_PRESENT = "IfNotPresent"
@@ -33,7 +34,7 @@ def _full_path(match: re.Match[str]) -> str:
     return path if is_domain else f"{domain}/{path}"
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096, longest=512)
 def pull_policy(image: str) -> str:
     """When an image is pulled if nobody says: always if it is the latest, which moves; else when it is not there."""
     match = _NAME.fullmatch(image)

@@ -6,14 +6,12 @@ goes on to is a unicast address of the network, never this host's own or a link'
 
 import random
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
-from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -22,6 +20,7 @@ from aio_apiserver.registry.groups.core.connections import ALL, Connection
 from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.unicast import is_global
 from aio_apiserver.storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")
@@ -43,14 +42,6 @@ def _target(text: str, what: str) -> _Target:
     if len(parts) > 3 or not name or scheme not in _SCHEMES:
         raise errors.BadRequest(f"invalid {what} request {quote(text)}")
     return _Target(scheme, name, port)
-
-
-def is_global(text: str) -> bool:
-    """Whether it is an address that belongs to one machine of the network."""
-    address = addresses.parse(text)
-    if address is None or address.is_unspecified or address.is_loopback or address.is_multicast:
-        return False
-    return not address.is_link_local and address != IPv4Address("255.255.255.255")
 
 
 class ProxyREST(Connection):

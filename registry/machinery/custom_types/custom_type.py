@@ -17,7 +17,7 @@ import orjson
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.custom_types import structural_nodes
-from aio_apiserver.registry.machinery.schema import field_paths, strict
+from aio_apiserver.registry.machinery.schema import depth, field_paths, strict
 from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded
 from aio_apiserver.registry.machinery.schema.model import Schema, SchemaNode
 from aio_apiserver.registry.machinery.schema.structural import defaulting, embedded, lists, pruning, rules
@@ -70,7 +70,7 @@ class CustomType:
     def convert(self, value: Any) -> Decoded:
         """Decode the result of an apply. Keeps unknown fields and nulls, which validation reports."""
         try:
-            obj = _with_plain_numbers(value)
+            obj = _own_with_plain_numbers(value)
         except RecursionError:
             raise DecodeError(TOO_DEEP) from None
         if "metadata" in obj:
@@ -121,7 +121,7 @@ class CustomType:
 
     def _decoded(self, value: Any, text: bytes) -> Decoded:
         strict_errors = _duplicates(text) if text and strict.may_have_duplicates(text, value) else []
-        obj = _with_plain_numbers(value)
+        obj = _own_with_plain_numbers(value)
         if "metadata" in obj:
             metadata = self.metadata.decode(obj["metadata"])
             obj["metadata"] = metadata.obj
@@ -152,14 +152,22 @@ def _unknown(path: str) -> str:
     return f'unknown field "{path}"'
 
 
-def _with_plain_numbers(value: Any, depth: int = 0) -> Any:
-    """A copy with integers for whole numbers. Raises DecodeError when it is nested too deeply."""
-    if depth > field_paths.MAX_DEPTH:
+def _own_with_plain_numbers(value: Any) -> Any:
+    """The same of an object. What owners have of its spec lies deeper in its metadata than it does in the spec."""
+    if not isinstance(value, dict):
+        return _with_plain_numbers(value)
+    within_metadata = 1 + field_paths.MAX_DEPTH - depth.MOST
+    return {key: _with_plain_numbers(item, within_metadata if key == "metadata" else 1) for key, item in value.items()}
+
+
+def _with_plain_numbers(value: Any, level: int = 0) -> Any:
+    """A copy in which a whole number is an integer, however it was written. Raises DecodeError for what is too deep."""
+    if level > field_paths.MAX_DEPTH:
         raise DecodeError(TOO_DEEP)
     if isinstance(value, dict):
-        return {key: _with_plain_numbers(item, depth + 1) for key, item in value.items()}
+        return {key: _with_plain_numbers(item, level + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [item if type(item) is str else _with_plain_numbers(item, depth + 1) for item in value]
+        return [item if type(item) is str else _with_plain_numbers(item, level + 1) for item in value]
     if isinstance(value, float):
         return _plain(value)
     return _plain(float(value)) if type(value) is int and value not in _INT64 else value

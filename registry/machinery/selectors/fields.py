@@ -4,15 +4,18 @@ Pure. Must hold: an unknown field is a BadRequest, not an empty list. A term wit
 value, `\\`, `\,` and `\=` stand for the characters; any other backslash is refused.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.machinery.selectors import budgets
 from aio_apiserver.storage.selection import Operator, Requirement
 
-# In the order in which upstream tries them at each position.
-_OPERATORS = (("!=", Operator.NOT_IN), ("==", Operator.IN), ("=", Operator.IN))
+_OPERATORS = {"!=": Operator.NOT_IN, "==": Operator.IN, "=": Operator.IN}
+# In the order in which they are looked for at each position.
+_OPERATOR = re.compile("!=|==|=")
 
 
 class Selectable(Protocol):
@@ -45,12 +48,19 @@ def parse(text: str, kind: Selectable) -> tuple[Requirement, ...]:
 
 def terms(text: str) -> list[tuple[str, Operator, str]]:
     """Fields, operators and values of a selector, for any kind. Raises BadRequest for invalid syntax."""
-    found = [_split(term, text) for term in sorted(_terms(text)) if term]
+    budgets.check_length(text)
+    present = sorted(filter(None, _terms(text)))
+    budgets.check_count(len(present))
+    found = [_split(term, text) for term in present]
     return [(label, operator, value) for label, operator, value in found if label or value]
 
 
-def _terms(text: str) -> Iterator[str]:
+def _terms(text: str) -> Iterable[str]:
     """The terms between commas that are not escaped."""
+    return _terms_with_escapes(text) if "\\" in text else text.split(",")
+
+
+def _terms_with_escapes(text: str) -> Iterator[str]:
     start = position = 0
     while position < len(text):
         if text[position] == "\\":
@@ -71,11 +81,10 @@ def _requirement(term: tuple[str, Operator, str], kind: Selectable) -> Requireme
 
 
 def _split(term: str, text: str) -> tuple[str, Operator, str]:
-    for position in range(len(term)):
-        for symbol, operator in _OPERATORS:
-            if term.startswith(symbol, position):
-                return term[:position], operator, _unescape(term[position + len(symbol) :])
-    raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+    found = _OPERATOR.search(term)
+    if found is None:
+        raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+    return term[: found.start()], _OPERATORS[found[0]], _unescape(term[found.end() :])
 
 
 def _unescape(value: str) -> str:

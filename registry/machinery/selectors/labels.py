@@ -4,12 +4,13 @@ Pure. Must hold: syntax and messages are kube-apiserver's, including its corner 
 value, `in in (in)` is valid. `a!=b` also selects objects without `a`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.names import check_label_value, check_qualified_name
+from aio_apiserver.registry.machinery.selectors import budgets
 from aio_apiserver.storage.selection import Operator, Requirement
 
 _SYMBOLS = ("==", "!=", "(", ")", ",", "!", "=", ">", "<")
@@ -43,7 +44,14 @@ class _Token(NamedTuple):
 
 def parse(text: str) -> tuple[Requirement, ...]:
     """The requirements of a selector, sorted by label. Raises BadRequest."""
-    return tuple(sorted(_Parser(list(_scan(text))).parse(), key=lambda requirement: requirement.name))
+    budgets.check_length(text)
+    return tuple(sorted(_counted(_Parser(list(_scan(text))).parse()), key=lambda requirement: requirement.name))
+
+
+def _counted(requirements: Iterable[Requirement]) -> Iterator[Requirement]:
+    for count, requirement in enumerate(requirements, 1):
+        budgets.check_count(count)
+        yield requirement
 
 
 def _scan(text: str) -> Iterator[_Token]:

@@ -9,7 +9,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import cmp_to_key
+from contextlib import contextmanager
+from functools import cmp_to_key, partial
 from typing import Any
 
 import yaml
@@ -19,9 +20,13 @@ from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.machinery.schema import yaml_keys
 from aio_apiserver.registry.machinery.schema.ordering import as_printed
 from aio_apiserver.registry.machinery.serializers import yaml_json, yaml_limits, yaml_scalars
+from aio_apiserver.storage import worker_thread
 
-_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DUMPER = yaml.CSafeDumper
+_LOADER: Any = yaml.CSafeLoader
+"""libyaml's: the loader in Python takes ten times as long."""
+_TIMES_JSON = 4
+"""At least so many times as long as JSON of its size takes a text of YAML."""
 _INTEGERS = range(-(2**63), 2**64)
 """The whole numbers that stay whole."""
 _UNQUOTED = (True, True)
@@ -44,7 +49,7 @@ class YamlDocument(Struct, frozen=True):
         return json.dumps(self.exact, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-class _Loader(_LOADER):  # type: ignore[misc] # chosen at run time: libyaml may be missing
+class _Loader(_LOADER):  # type: ignore[misc] # PyYAML has no types for it
     """Scalars as Go has them, but for those that JSON does not know."""
 
     def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> Any:
@@ -90,16 +95,46 @@ def dump(value: Any) -> bytes:
 
 def read(text: bytes) -> YamlDocument:
     """The first document of a text. Raises ValueError."""
-    as_json = yaml_json.read(text)
-    if as_json is not None:
-        return YamlDocument(as_json, as_json)
-    try:
-        yaml_limits.check(yaml.parse(text, Loader=_LOADER))
+    with _in_words_of_go(text):
+        as_json = yaml_json.read(text)
+        if as_json is not None:
+            return YamlDocument(as_json, as_json)
+        _check(text)
         return composed(text)
+
+
+async def read_in_turn(text: bytes, user: str) -> YamlDocument:
+    """The same, in pieces between which others have the worker thread if the text is long. Raises ValueError."""
+    run = worker_thread.runner(len(text) * _TIMES_JSON, user)
+    with _in_words_of_go(text):
+        as_json = await run(partial(yaml_json.read, text))
+        if as_json is not None:
+            return YamlDocument(as_json, as_json)
+        await run(partial(_check, text))
+        loader = _Loader(text)
+        root = await run(partial(_root, loader))
+        return await run(partial(_document_of, loader, root))
+
+
+@contextmanager
+def _in_words_of_go(text: bytes) -> Iterator[None]:
+    """Tells what is wrong with a text as Go's library does. Raises ValueError."""
+    try:
+        yield
     except yaml.YAMLError as exc:
         raise ValueError(_words(exc, text)) from exc
     except (TypeError, RecursionError) as exc:
         raise ValueError(str(exc)) from exc
+
+
+def _check(text: bytes) -> None:
+    """Raises YAMLError, ValueError for what is beyond the limits."""
+    yaml_limits.check(yaml.parse(text, Loader=_LOADER))
+
+
+async def dump_in_turn(value: Any, user: str) -> bytes:
+    """The document of an object, which does not hold up the event loop."""
+    return await worker_thread.run(partial(dump, value), user)
 
 
 def _document(value: Any) -> Iterator[yaml.Event]:
@@ -146,11 +181,15 @@ def _sorted(keys: Any) -> list[str]:
 def composed(body: bytes) -> YamlDocument:
     """The first document of a text that is within the limits. Raises YAMLError, ValueError."""
     loader = _Loader(body)
-    try:
-        root = loader.get_node() if loader.check_node() else None
-        value = loader.construct_document(root) if root is not None else None
-    finally:
-        loader.dispose()
+    return _document_of(loader, _root(loader))
+
+
+def _root(loader: _Loader) -> yaml.Node | None:
+    return loader.get_node() if loader.check_node() else None
+
+
+def _document_of(loader: _Loader, root: yaml.Node | None) -> YamlDocument:
+    value = loader.construct_document(root) if root is not None else None
     duplicates = yaml_keys.duplicates(root)
     printed = as_printed(value)
     return YamlDocument(_as_json_reads(printed), printed, (duplicates,) if duplicates else ())

@@ -43,6 +43,8 @@ _TIMESTAMP = re.compile(
     re.ASCII,
 )
 _MAX_UINT64 = 2**64 - 1
+_SURELY_FITS = 64
+"""Digits: 16**62 is far below what a float64 holds."""
 _BASES = {"0x": 16, "0o": 8, "0b": 2}
 
 
@@ -57,8 +59,17 @@ def tag_of(text: str) -> str:
         return TIMESTAMP
     plain = text.replace("_", "")
     if _INTEGER.fullmatch(plain):
-        return INTEGER
+        return INTEGER if len(plain) <= _SURELY_FITS or _fits(plain) else TEXT
     return FLOAT if _FLOAT.fullmatch(plain) and math.isfinite(float(plain)) else TEXT
+
+
+def _fits(text: str) -> bool:
+    """Whether an integer is one that a float64 can hold: Go reads longer ones as texts."""
+    try:
+        _integer(text)
+    except (OverflowError, ValueError):
+        return False
+    return True
 
 
 def is_plain_text(text: str) -> bool:

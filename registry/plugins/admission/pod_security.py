@@ -5,7 +5,6 @@ becomes stricter, its pods stay, and who changed it hears of those that are agai
 an update of a pod does not touch is not judged again.
 """
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +31,7 @@ from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEG
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.yielding import in_turns
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.podsecurity import checks
@@ -58,8 +58,6 @@ _ENFORCED, _VIOLATIONS, _EXEMPT, _ERROR = (
 """What is noted in the audit's records."""
 _MOST_PODS = 3000
 _TIME_LIMIT = 1.0
-_PODS_PER_TURN = 50
-"""After so many pods others get their turn."""
 
 
 class _Labelled(NamedTuple):
@@ -229,15 +227,13 @@ class PodSecurity(Plugin):
         names: dict[str, list[str]] = {}
         pods = await self._pods_of(namespace)
         ends, checked = self._clock.monotonic() + _TIME_LIMIT, 0
-        for pod in pods[:_MOST_PODS]:
+        async for pod in in_turns(pods[:_MOST_PODS]):
             checked += 1
             annotations = pod["metadata"].get("annotations") or {}
             if found := checks.findings(standard, annotations, pod["spec"]):
                 names.setdefault(checks.reasons(found), []).append(pod["metadata"]["name"])
-            if checked % _PODS_PER_TURN == 0:
-                await asyncio.sleep(0)
-                if self._clock.monotonic() > ends:
-                    break
+            if self._clock.monotonic() > ends:
+                break
         return list(_told(namespace, standard, names, checked=checked, total=len(pods)))
 
     async def _pods_of(self, namespace: str) -> list[Object]:
@@ -247,9 +243,7 @@ class PodSecurity(Plugin):
         first: list[Object] = []
         others: list[Object] = []
         seen: set[str] = set()
-        for number, item in enumerate(items):
-            if number % _PODS_PER_TURN == 0:
-                await asyncio.sleep(0)
+        async for item in in_turns(items):
             pod = item.decode()
             if pod["spec"].get("runtimeClassName") in self._configuration.runtime_classes:
                 continue

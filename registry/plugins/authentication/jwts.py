@@ -6,6 +6,7 @@ algorithms with public keys are accepted.
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ LEEWAY_SECONDS = 60
 _PARTS = 3
 _ENCODED = re.compile(r"[\w-]*", re.ASCII)
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
+_NO_TIME = "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate"
 _NOT_VERIFIED = "go-jose/go-jose: error in cryptographic primitive"
 
 
@@ -69,6 +71,10 @@ def common(held: Sequence[str], asked: Collection[str]) -> Sequence[str]:
 
 
 def seconds_of(claims: Mapping[str, Any], name: str) -> float | None:
-    """A time that a token tells; None when it tells none."""
+    """A time that a token tells; None when it tells none. Raises BadToken for what is no number."""
     value = claims.get(name)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadToken(_NO_TIME)
+    return float(value)

@@ -1,16 +1,23 @@
-"""Channels: one gRPC connection to one etcd member, with the options that etcd wants.
+"""Channels: the gRPC connections to one etcd member, with the options that etcd wants.
 
-Knows gRPC and files, no requests. Must hold: an engine shares no connection with another one, so that closing or losing
-one disturbs nobody; no proxy of the environment is used; a message has no size limit but etcd's own.
+One carries all requests; each watch stream has its own. Knows gRPC and files, no requests. Must hold: an engine shares
+no connection with another one, so that closing or losing one disturbs nobody; no proxy of the environment is used; a
+message has no size limit but etcd's own; watch streams trust the same authorities as requests.
 """
 
+import asyncio
+import ssl
+from importlib import resources
 from pathlib import Path
 
 import grpc
 import grpc.aio
+from grpc.aio import AioRpcError, Metadata
 
 from aio_apiserver.storage.errors import InvalidOptions
-from aio_apiserver.storage.kv.etcd.config import Address, EtcdConfig, Tls
+from aio_apiserver.storage.kv.etcd import failures
+from aio_apiserver.storage.kv.etcd.config import UNIX, Address, EtcdConfig, Tls
+from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 
 _CONNECT_MS = 3_000
 """How long one attempt to connect may take."""
@@ -39,6 +46,17 @@ class Credentials:
         self.current = self._make()
         return True
 
+    def context(self) -> ssl.SSLContext:
+        """The same for a connection that is not gRPC's; from the files as they are now. Raises OSError."""
+        tls = self._tls
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(tls.authority or str(resources.files("grpc") / "_cython/_credentials/roots.pem"))
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as gRPC does: an authority need not be a root
+        if tls.certificate is not None:
+            context.load_cert_chain(tls.certificate, tls.key)
+        context.set_alpn_protocols(["h2"])
+        return context
+
     def _read(self) -> list[bytes | None]:
         try:
             return [_content(self._tls.authority), _content(self._tls.key), _content(self._tls.certificate)]
@@ -54,6 +72,29 @@ def open_channel(address: Address, config: EtcdConfig, credentials: Credentials)
     if address.is_secure:
         return grpc.aio.secure_channel(address.target, credentials.current, options=_options(config))
     return grpc.aio.insecure_channel(address.target, options=_options(config))
+
+
+async def open_stream(
+    method: str, address: Address, metadata: Metadata, *, config: EtcdConfig, credentials: Credentials
+) -> GrpcStream:
+    """A stream to a member, on a new connection. Raises AioRpcError."""
+    stream = GrpcStream(method, address, metadata, config)
+    try:
+        async with asyncio.timeout(_CONNECT_MS / 1000):
+            await _connect(stream, address, credentials.context() if address.is_secure else None)
+    except (OSError, TimeoutError) as error:
+        details = f"{failures.NOT_CONNECTED}: {error or 'no answer in time'}"
+        raise AioRpcError(grpc.StatusCode.UNAVAILABLE, Metadata(), Metadata(), details=details) from error
+    return stream
+
+
+async def _connect(stream: GrpcStream, address: Address, context: ssl.SSLContext | None) -> None:
+    loop, target = asyncio.get_running_loop(), address.target
+    if target.startswith(UNIX):
+        await loop.create_unix_connection(lambda: stream, target.removeprefix(UNIX))
+    else:
+        host, _, port = target.rpartition(":")
+        await loop.create_connection(lambda: stream, host.strip("[]"), int(port), ssl=context)
 
 
 def _content(path: Path | None) -> bytes | None:

@@ -13,6 +13,8 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import InvalidOptions
 
 DEFAULT_PORT = 2379
+UNIX = "unix:"
+"""How the targets of sockets begin that have a path."""
 
 
 class Tls(Struct, frozen=True, kw_only=True):
@@ -66,7 +68,7 @@ def parse_endpoint(url: str) -> Address:
     """
     parts = urlsplit(url if "://" in url else f"http://{url}")
     if parts.scheme == "unix" and parts.path:
-        return Address(f"unix:{parts.netloc}{parts.path}", is_secure=False)
+        return Address(f"{UNIX}{parts.netloc}{parts.path}", is_secure=False)
     try:
         host, port = parts.hostname, parts.port or DEFAULT_PORT
     except ValueError as exc:

@@ -4,14 +4,15 @@ Knows no other member. Must hold: `calls` always belong to the open channel.
 """
 
 import operator
-from typing import Any
 
 import grpc.aio
 from aetcd import rpc
+from grpc.aio import Metadata
 
 from aio_apiserver.storage.kv.etcd import versions
-from aio_apiserver.storage.kv.etcd.channel import Credentials, open_channel
+from aio_apiserver.storage.kv.etcd.channel import Credentials, open_channel, open_stream
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
+from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 
 RANGE = operator.attrgetter("range")
 TXN = operator.attrgetter("txn")
@@ -21,11 +22,13 @@ REVOKE_LEASE = operator.attrgetter("revoke_lease")
 STATUS = operator.attrgetter("status")
 """What names a call, for those who do not know yet which member it will go to."""
 
+_WATCH = "/etcdserverpb.Watch/Watch"
+
 
 class Calls:
     """The calls that we use of aetcd's stubs, each looked up once."""
 
-    __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn", "watch")
+    __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn")
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         kv, lease = rpc.KVStub(channel), rpc.LeaseStub(channel)
@@ -34,7 +37,6 @@ class Calls:
         self.compact = kv.Compact
         self.grant_lease = lease.LeaseGrant
         self.revoke_lease = lease.LeaseRevoke
-        self.watch = rpc.WatchStub(channel).Watch
         self.status = rpc.MaintenanceStub(channel).Status
         self.authenticate = rpc.AuthStub(channel).Authenticate
 
@@ -51,7 +53,7 @@ class Endpoint:
         self.url = url
         self.version: versions.Version | None = None
         self.reason = ""
-        self.streams: set[grpc.aio.StreamStreamCall[Any, Any]] = set()
+        self.streams: set[GrpcStream] = set()
         self._address = parse_endpoint(url)
         self._config = config
         self._credentials = credentials
@@ -67,6 +69,10 @@ class Endpoint:
         old = self._channel
         self._open()
         await old.close()
+
+    async def open_watch_stream(self, metadata: Metadata) -> GrpcStream:
+        """A new stream of watches; it takes rpc.WatchRequest and gives rpc.WatchResponse. Raises AioRpcError."""
+        return await open_stream(_WATCH, self._address, metadata, config=self._config, credentials=self._credentials)
 
     async def close(self) -> None:
         await self._channel.close()

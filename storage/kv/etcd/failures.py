@@ -107,7 +107,8 @@ _MEANINGS: dict[str, _Meaning] = {
     "etcdserver: unhealthy cluster": _Meaning(_UNKNOWN, Unavailable),
 }
 
-_NOT_CONNECTED = ("failed to connect to all addresses", "DNS resolution failed")
+NOT_CONNECTED = "failed to connect to all addresses"
+_NEVER_SENT = (NOT_CONNECTED, "DNS resolution failed")
 """How gRPC begins to say that it had no connection on which it could have sent the request."""
 
 _TOO_LARGE = "grpc: received message larger than max"
@@ -161,6 +162,6 @@ def _meaning(code: grpc.StatusCode, message: str) -> _Meaning:
         return known
     if message.startswith(_TOO_LARGE):
         return _Meaning(_REFUSED, TooLarge)
-    if code is grpc.StatusCode.UNAVAILABLE and message.startswith(_NOT_CONNECTED):
+    if code is grpc.StatusCode.UNAVAILABLE and message.startswith(_NEVER_SENT):
         return _Meaning(_RETRY, Unavailable, leave=True)
     return _BY_CODE.get(code, _OTHERWISE)

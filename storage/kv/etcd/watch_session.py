@@ -12,15 +12,14 @@ import asyncio
 import itertools
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from aetcd import rpc
-from grpc.aio import EOF, AioRpcError, StreamStreamCall
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.watcher import Watcher
 
@@ -89,19 +88,20 @@ class WatchSession:
         self._asked += 1
         self._outbox.put_nowait(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()))
 
-    async def send(self, call: StreamStreamCall[Any, Any]) -> None:
-        """Send what is to be sent, until the stream ends; why it ended is `receive`'s to tell."""
+    async def send(self, stream: GrpcStream) -> None:
+        """Send what is to be sent, until cancelled."""
         while True:
             request = await self._outbox.get()
-            try:
-                await call.write(request)
-            except (AioRpcError, asyncio.InvalidStateError):
-                return
+            stream.write(request.SerializeToString())
 
-    async def receive(self, call: StreamStreamCall[Any, Any]) -> None:
-        """Hand out what comes, until the stream ends. Raises AioRpcError, SessionRefused."""
-        while (response := await call.read()) is not EOF:
-            self.dispatch(response)
+    async def receive(self, stream: GrpcStream) -> None:
+        """Hand out what comes, until the stream ends: in one turn of the event loop all that has come.
+
+        Raises AioRpcError, SessionRefused.
+        """
+        while messages := await stream.read():
+            for message in messages:
+                self.dispatch(rpc.WatchResponse.FromString(message))
 
     def dispatch(self, response: rpc.WatchResponse) -> None:
         """Hand out one response. Raises SessionRefused."""

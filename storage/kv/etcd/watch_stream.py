@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from grpc.aio import Metadata, StreamStreamCall
+from grpc.aio import Metadata
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, StorageError, Unauthenticated, Unavailable
@@ -20,6 +20,7 @@ from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
@@ -131,38 +132,37 @@ class WatchStream:
     async def _hold(self, endpoint: Endpoint) -> bool:
         """Keep a stream to one member until it ends; whether it was of use."""
         metadata = self._token.metadata
-        call = endpoint.calls.watch(metadata=metadata)
         session = WatchSession(self._seen, is_reliable=lambda: endpoint.has_reliable_progress)
-        sender = self._tasks.spawn(session.send(call), name="sender of the etcd watch stream")
-        endpoint.streams.add(call)
-        self._endpoint = endpoint
         try:
-            failure = await self._serve(session, call)
-        finally:
-            self._session = self._endpoint = None
-            endpoint.streams.discard(call)
-            sender.cancel()
-            call.cancel()
-            for watcher in self._watchers:
-                watcher.disconnect()
+            stream = await endpoint.open_watch_stream(metadata)
+            await self._serve(session, endpoint, stream)
+            failure = Failure(Effect.UNKNOWN, Unavailable("the server ended the stream"))
+        except SessionRefused as refusal:
+            failure = refusal.failure
+        except failures.GRPC_EXCEPTIONS as error:
+            failure = failures.of_exception(error)
         self._breaks += 1
         logger.info("etcd watch stream to %s ended: %s", endpoint.url, failure.error)
         await self._react(endpoint, failure, metadata)
         return session.has_served
 
-    async def _serve(self, session: WatchSession, call: StreamStreamCall[Any, Any]) -> Failure:
-        """Run all watches on a stream; what ended it."""
-        self._session = session
+    async def _serve(self, session: WatchSession, endpoint: Endpoint, stream: GrpcStream) -> None:
+        """Run all watches on a stream until it ends. Raises AioRpcError, SessionRefused."""
+        sender = self._tasks.spawn(session.send(stream), name="sender of the etcd watch stream")
+        endpoint.streams.add(stream)
+        self._endpoint, self._session = endpoint, session
         for watcher in self._watchers:
             if not watcher.is_full:
                 session.add(watcher)
         try:
-            await session.receive(call)
-        except SessionRefused as refusal:
-            return refusal.failure
-        except failures.GRPC_EXCEPTIONS as error:
-            return failures.of_exception(error)
-        return Failure(Effect.UNKNOWN, Unavailable("the server ended the stream"))
+            await session.receive(stream)
+        finally:
+            self._session = self._endpoint = None
+            endpoint.streams.discard(stream)
+            sender.cancel()
+            stream.cancel()
+            for watcher in self._watchers:
+                watcher.disconnect()
 
     async def _react(self, endpoint: Endpoint, failure: Failure, refused: Metadata) -> None:
         """Do what makes the next stream better than the last one."""

@@ -58,9 +58,9 @@ class Kubelet:
         writer.close()
 
 
-def starting(directory: Path) -> AbstractAsyncContextManager[Server]:
+def starting(directory: Path, **settings: Any) -> AbstractAsyncContextManager[Server]:
     """A server where pods need no accounts."""
-    return running(directory, disable_admission_plugins=("ServiceAccount",))
+    return running(directory, disable_admission_plugins=("ServiceAccount",), **settings)
 
 
 @asynccontextmanager

@@ -7,11 +7,11 @@ import pytest
 
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.feeding import GRACE_SECONDS, LONGEST_PAUSE
-from aio_apiserver.storage.cacher.pacing import MAX_STEPS
 from aio_apiserver.storage.cacher.time_budget import MAXIMUM
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, SMALLEST
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired
 from aio_apiserver.storage.interface import WatchEventType, WatchOptions
+from aio_apiserver.storage.yielding import MAX_STEPS
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import broken, put, stored
 from tests.storage.steps import labelled

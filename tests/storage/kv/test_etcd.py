@@ -1,6 +1,7 @@
 """The etcd engine passes the kv contract on a single member."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,8 @@ from tests.storage.kv.etcd_server import Member
 
 
 @pytest.fixture(scope="module")
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 
@@ -32,8 +33,8 @@ class TestEtcdKV(SharedStoreContract, KVContract):
 
 class TestEtcdKVOnAnEmptyStore(EmptyStoreContract):
     @pytest.fixture
-    async def kv(self) -> AsyncIterator[KV]:
-        with Member() as member:
+    async def kv(self, etcd_binary: Path) -> AsyncIterator[KV]:
+        with Member(binary=etcd_binary) as member:
             engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint]))
             yield engine
             await engine.close()

@@ -1,6 +1,7 @@
 """The etcd engine passes the kv contract on a cluster of three members, all of which it uses in turn."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,8 @@ from tests.storage.kv.etcd_server import Cluster
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as cluster:
+def cluster(etcd_binary: Path) -> Iterator[Cluster]:
+    with Cluster(binary=etcd_binary) as cluster:
         yield cluster
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +17,8 @@ from tests.storage.kv.steps import create, read, take, take_until, update
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    with Cluster() as cluster:
+def cluster(etcd_binary: Path) -> Iterator[Cluster]:
+    with Cluster(binary=etcd_binary) as cluster:
         yield cluster
 
 
@@ -205,8 +206,8 @@ class TestMembersComeAndGo:
 
 
 class TestPartition:
-    async def test_a_member_that_is_cut_off_is_left_until_it_is_back(self) -> None:
-        async with peer_network() as network, engine(*network.cluster.endpoints, deadline=4.0) as kv:
+    async def test_a_member_that_is_cut_off_is_left_until_it_is_back(self, etcd_binary: Path) -> None:
+        async with peer_network(etcd_binary) as network, engine(*network.cluster.endpoints, deadline=4.0) as kv:
             record = await create(kv, b"a")
             async with kv.watch(b"a", b"b", revision=record.mod_revision) as batches:
                 written = [record, await update(kv, record)]

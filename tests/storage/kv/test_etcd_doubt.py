@@ -5,6 +5,7 @@ The engine under test talks to etcd through a proxy that loses answers or reques
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +21,8 @@ Started = asyncio.Task[WriteResult]
 
 
 @pytest.fixture(scope="module")
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

@@ -34,8 +34,8 @@ async def engine(*endpoints: str, deadline: float = LONG, tls: Tls | None = None
 
 
 @pytest.fixture
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 
@@ -208,8 +208,8 @@ class TestRefusals:
             with pytest.raises(TooLarge, match="larger than max"):
                 await kv.put(bytes(6_000_000), b"value", expected_mod_revision=0)
 
-    async def test_a_member_with_a_lower_limit_has_the_last_word(self) -> None:
-        with Member(flags=["--max-request-bytes=10000"]) as member:
+    async def test_a_member_with_a_lower_limit_has_the_last_word(self, etcd_binary: Path) -> None:
+        with Member(binary=etcd_binary, flags=["--max-request-bytes=10000"]) as member:
             async with engine(member.endpoint) as kv:
                 with pytest.raises(TooLarge):
                     await kv.put(b"a", bytes(20_000), expected_mod_revision=0)
@@ -224,8 +224,8 @@ class TestRefusals:
 
 class TestNoSpace:
     @pytest.fixture
-    def member(self) -> Iterator[Member]:
-        with Member(flags=["--quota-backend-bytes=4000000"]) as member:
+    def member(self, etcd_binary: Path) -> Iterator[Member]:
+        with Member(binary=etcd_binary, flags=["--quota-backend-bytes=4000000"]) as member:
             yield member
 
     async def test_writes_fail_reads_go_on_and_room_helps(self, member: Member) -> None:
@@ -253,8 +253,8 @@ class TestTls:
         return Authority(tmp_path)
 
     @pytest.fixture
-    def member(self, authority: Authority) -> Iterator[Member]:
-        with Member(tls=authority.issue("server")) as member:
+    def member(self, authority: Authority, etcd_binary: Path) -> Iterator[Member]:
+        with Member(binary=etcd_binary, tls=authority.issue("server")) as member:
             yield member
 
     async def test_a_server_of_another_authority_is_not_trusted(

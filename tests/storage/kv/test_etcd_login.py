@@ -66,8 +66,8 @@ def flags() -> list[str]:
 
 
 @pytest.fixture
-def member(flags: list[str]) -> Iterator[Member]:
-    with Member(flags=flags) as member:
+def member(flags: list[str], etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary, flags=flags) as member:
         yield member
 
 

@@ -1,6 +1,7 @@
 """The etcd engine passes the kv contract over TLS, with a client certificate that the member asks for."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,8 +24,8 @@ def tls(authority: Authority) -> Tls:
 
 
 @pytest.fixture(scope="module")
-def member(authority: Authority) -> Iterator[Member]:
-    with Member(tls=authority.issue("server")) as member:
+def member(authority: Authority, etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary, tls=authority.issue("server")) as member:
         yield member
 
 

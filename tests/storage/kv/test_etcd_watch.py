@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,8 @@ from tests.storage.kv.steps import create, next_batch, next_events, take, update
 
 
 @pytest.fixture
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

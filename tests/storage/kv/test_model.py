@@ -46,8 +46,8 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

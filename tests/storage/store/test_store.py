@@ -20,8 +20,8 @@ from tests.storage.stores import store_on
 
 
 @pytest.fixture(scope="module")
-def member() -> Iterator[Member]:
-    with Member() as member:
+def member(etcd_binary: Path) -> Iterator[Member]:
+    with Member(binary=etcd_binary) as member:
         yield member
 
 

@@ -4,11 +4,9 @@ The blocks are those of all ServiceCIDR objects that are ready. Must hold: an ad
 which succeeds once; a cached look tells only which addresses are not worth trying.
 """
 
-import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
-from itertools import count
 from typing import NamedTuple
 
 from aio_apiserver.registry.base import conditions, errors, objects
@@ -23,6 +21,7 @@ from aio_apiserver.registry.groups.core.allocation.metrics import CHOSEN, WANTED
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +30,6 @@ MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by"
 MANAGER = "ipallocator.k8s.io"
 
 _USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
-_TURN = 256
-"""After so many places that are taken others get a turn: a nearly full range is searched for long."""
 
 
 class AddressError(Exception):
@@ -82,9 +79,7 @@ class ClusterIPs:
         """Take a free address for a service. Raises AddressError."""
         began = self._patience.monotonic()
         for network in await self._networks():
-            for turn, address in zip(count(1), _search(network), strict=False):
-                if turn % _TURN == 0:
-                    await asyncio.sleep(0)
+            async for address in in_turns(_search(network)):
                 if await self._may_be_free(address) and await self._register_if_free(address, service):
                     self._metrics.address_taken(str(network), CHOSEN)
                     self._metrics.address_chosen(str(network), self._patience.monotonic() - began)

@@ -43,10 +43,13 @@ def _message(found: Sequence[FieldConflict]) -> str:
     if len(found) == 1:
         owner, path = found[0]
         return f"1 conflict: conflict with {_shown(owner)}: {elements.path_text(path)}"
+    paths: dict[Owner, list[Path]] = {}
+    for owner, path in found:
+        paths.setdefault(owner, []).append(path)
     lines = []
-    for owner in dict.fromkeys(conflict.owner for conflict in found):
+    for owner, lost in paths.items():
         lines.append(f"conflicts with {_shown(owner)}:")
-        lines += [f"- {elements.path_text(path)}" for other, path in found if other == owner]
+        lines += [f"- {elements.path_text(path)}" for path in lost]
     return f"{len(found)} conflicts: " + "\n".join(lines)
 
 

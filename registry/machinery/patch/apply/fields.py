@@ -11,7 +11,7 @@ Pure. Must hold: a finished set does not change, since sets share parts with eac
 sorted, and each has a member in or below it. Encoding a decoded set gives the same text.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from aio_apiserver.registry.machinery.patch.apply import elements
@@ -109,6 +109,12 @@ def union(one: Fields, other: Fields) -> Fields:
     return _union(one, other) if one and other else one or other
 
 
+def union_of(sets: Iterable[Fields]) -> Fields:
+    """The members of all: each set is walked once, however many there are."""
+    present = [one for one in sets if one]
+    return _union_of(present) if len(present) > 1 else present[0] if present else NOTHING
+
+
 def difference(one: Fields, other: Fields) -> Fields:
     """The members of `one` that are not in `other`."""
     return (_difference(one, other) or NOTHING) if one and other else one
@@ -132,6 +138,16 @@ def _union(one: Fields, other: Fields) -> Fields:
         mine = result.get(name)
         result[name] = inside if mine is None else _union(mine, inside)
     return result if len(result) == len(one) else ordered(result)
+
+
+def _union_of(trees: Sequence[Fields]) -> Fields:
+    """An empty tree is a member here."""
+    below: dict[str, list[Fields]] = {}
+    for tree in trees:
+        for name, inside in tree.items():
+            below.setdefault(name, []).append(inside)
+    result = ordered({name: _union_of(same) if len(same) > 1 else same[0] for name, same in below.items()})
+    return result if all(trees) else as_member(result)
 
 
 def _difference(one: Fields, other: Fields) -> Fields | None:

@@ -149,25 +149,23 @@ def capped(managed: dict[Owner, Owned]) -> dict[Owner, Owned]:
     surplus = len(updaters) - MAX_UPDATERS
     if surplus <= 0:
         return managed
+    oldest = sorted(updaters, key=lambda one: (managed[one].time, str(one)))
     result = dict(managed)
-    first: dict[str, Owner] = {}
-    for owner in sorted(updaters, key=lambda one: (managed[one].time, str(one))):
-        if surplus <= 0:
-            break
-        version = managed[owner].api_version
-        if version not in first:
-            first[version] = owner
-        else:
-            _put_together(result, first[version], owner, version)
-            surplus -= 1
+    for version, owners in _surplus(oldest, managed, surplus).items():
+        bucket = updater(_ANCIENT, version, "")
+        merged = [*owners[1:], bucket] if bucket in managed else owners
+        together = fields.union_of([result.pop(owner).fields for owner in dict.fromkeys(merged)])
+        result[bucket] = Owned(version, together, managed[owners[-1]].time)
     return result
 
 
-def _put_together(managed: dict[Owner, Owned], first: Owner, other: Owner, version: str) -> None:
-    """Move the fields of another manager into the bucket of its version. The first manager becomes the bucket."""
-    bucket = updater(_ANCIENT, version, "")
-    if bucket not in managed:
-        managed[bucket] = managed.pop(first)
-    owned = managed.pop(other)
-    before = managed.get(bucket, owned)
-    managed[bucket] = Owned(version, fields.union(owned.fields, before.fields), owned.time)
+def _surplus(oldest: Sequence[Owner], managed: Managed, surplus: int) -> Mapping[str, Sequence[Owner]]:
+    """The owners that become one, by version: the first of a version costs nothing, each further one saves an entry."""
+    first: dict[str, list[Owner]] = {}
+    for owner in oldest:
+        if surplus <= 0:
+            break
+        same = first.setdefault(managed[owner].api_version, [])
+        surplus -= bool(same)
+        same.append(owner)
+    return {version: owners for version, owners in first.items() if len(owners) > 1}

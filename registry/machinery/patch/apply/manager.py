@@ -217,10 +217,7 @@ class FieldManager(Struct, frozen=True):
     @property
     def _rules(self) -> MergeRules:
         resets_only = "" if self.subresource else self.form.resets_only
-        return MergeRules(self.convert or self._convert, self.resets, resets_only)
-
-    def _convert(self, one: Versioned, api_version: str) -> Versioned | None:
-        return forms.convert(self.forms, one, api_version)
+        return MergeRules(self.convert or forms.Conversions(self.forms), self.resets, resets_only)
 
     def _check_kind(self, config: Object) -> None:
         """Raises BadRequest for another kind."""

@@ -153,10 +153,10 @@ def _converted(rules: MergeRules, obj: Versioned, api_version: str, failure: str
 
 
 def _by_version(managed: Managed) -> Mapping[str, Fields]:
-    owned: dict[str, Fields] = {}
+    owned: dict[str, list[Fields]] = {}
     for one in managed.values():
-        owned[one.api_version] = fields.union(owned.get(one.api_version, fields.NOTHING), one.fields)
-    return owned
+        owned.setdefault(one.api_version, []).append(one.fields)
+    return {version: fields.union_of(sets) for version, sets in owned.items()}
 
 
 def _with_owned(rules: MergeRules, whole: Versioned, pruned: Versioned, owned: Mapping[str, Fields]) -> Versioned:

@@ -185,12 +185,26 @@ TypeConverters = Mapping[str, TypeConverter]
 """By apiVersion."""
 
 
-def convert(forms: TypeConverters, one: Versioned, api_version: str) -> Versioned | None:
-    """A value in another version; None for a version that is not served. Raises ShapeError."""
-    if one.api_version == api_version:
-        return one
-    form = forms.get(api_version)
-    if form is None:
-        forms[one.api_version].refuse(api_version)
-        return None
-    return form.converted(one, forms[one.api_version])
+class Conversions:
+    """What one write converts: each object to each version once, however many owners have fields in that version."""
+
+    def __init__(self, forms: TypeConverters) -> None:
+        self._forms = forms
+        self._done: dict[tuple[int, str], tuple[Versioned, Versioned | None]] = {}
+        """By the identity of an object, which is kept along so that no other one takes it."""
+
+    def __call__(self, one: Versioned, api_version: str) -> Versioned | None:
+        """An object in another version; None for a version that is not served. Raises ShapeError."""
+        if one.api_version == api_version:
+            return one
+        key = id(one), api_version
+        if key not in self._done:
+            self._done[key] = one, self._converted(one, api_version)
+        return self._done[key][1]
+
+    def _converted(self, one: Versioned, api_version: str) -> Versioned | None:
+        form = self._forms.get(api_version)
+        if form is None:
+            self._forms[one.api_version].refuse(api_version)
+            return None
+        return form.converted(one, self._forms[one.api_version])

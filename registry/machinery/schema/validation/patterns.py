@@ -4,14 +4,16 @@ RE2 is imported at the first pattern.
 """
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
+
+from aio_apiserver.registry.base.remembering import remember_short
 
 REMEMBERED = 4096
 _MOST_MEMORY = 8 << 20
 
 
-@lru_cache(maxsize=REMEMBERED)
+@remember_short(REMEMBERED, longest=1024)
 def compiled(pattern: str) -> Any:
     """The compiled pattern. Raises ValueError with Go's message."""
     import re2

@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
-from aio_apiserver.storage.aside import TakesLong
+from aio_apiserver.storage.worker_thread import TakesLong
 
 NUMBERS: dict[str, Any] = {
     "type": "array",

@@ -53,9 +53,9 @@ async def _get_used(session: aiohttp.ClientSession) -> str:
         return used
 
 
-async def test_a_quota_of_100_admits_exactly_100_of_400_at_once(tmp_path: Path) -> None:
+async def test_a_quota_of_100_admits_exactly_100_of_400_at_once(tmp_path: Path, etcd_binary: Path) -> None:
     async with AsyncExitStack() as stack:
-        etcd = stack.enter_context(Member())
+        etcd = stack.enter_context(Member(binary=etcd_binary))
         folders = [tmp_path / "one", tmp_path / "other"]
         servers = []
         for folder in folders:

@@ -78,6 +78,18 @@ def test_too_many_updates_are_put_together_from_the_oldest_on() -> None:
     ]
 
 
+def test_what_became_one_before_takes_in_the_next_oldest() -> None:
+    bucket = Owner("ancient-changes", "Update", "v1")
+    known = {**_updaters(10), bucket: Owned("v1", {"f:x": {}}, "00")}
+
+    capped = managed.capped(known)
+    capped_again = managed.capped({**capped, Owner("new", "Update", "v1"): Owned("v1", {"f:new": {}}, "99")})
+
+    assert len(capped) == len(capped_again) == 10
+    assert set(capped[bucket].fields) < set(capped_again[bucket].fields)
+    assert "f:x" in capped_again[bucket].fields
+
+
 def test_updates_are_put_together_by_version() -> None:
     capped = managed.capped({**_updaters(6), **_updaters(6, "v2")})
 

@@ -1,6 +1,7 @@
 """Properties of apply for every schema and object."""
 
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 import orjson
@@ -175,3 +176,14 @@ def test_whatever_comes_is_recorded_or_told(case: Any, live: Any, new: Any, conf
         manager.apply(after, {**thing(), "spec": config}, "applier", force=True)
     with suppress(StatusError):
         manager.apply(before, {**thing(), "spec": config}, "applier", force=False)
+
+
+@MANY
+@given(st.lists(cases(1), max_size=5))
+def test_the_union_of_many_sets_is_that_of_one_after_the_other(found: Any) -> None:
+    sets = [manager_of(of).form.versioned(thing(**filled(value))).field_set() for of, value in found]
+
+    together = fields.union_of(sets)
+
+    one_by_one = reduce(fields.union, sets, fields.NOTHING)
+    assert orjson.dumps(together) == orjson.dumps(one_by_one)

@@ -1,0 +1,79 @@
+"""Lag: how far the cache is behind the store, in revisions and in seconds.
+
+The cache is behind what this server has written, or has read past the cache: those events are on their way to it.
+
+    written 101 at 7.0 s, 105 at 7.2 s; the cache comes to 101 at 7.3 s: at 7.4 s it is 4 revisions and 0.2 s behind
+
+Must hold: a lag that lasts is logged once, and once more when it is over; noting a revision costs a microsecond.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Mapping
+
+from aio_apiserver.storage.cacher.watermark import Watermark
+from aio_apiserver.storage.clock import Clock
+
+logger = logging.getLogger(__name__)
+
+LASTING_SECONDS = 2.0
+_GRAIN_SECONDS = 0.01
+"""Revisions that are seen within this time count as seen at once, so that a long lag takes little memory."""
+
+
+class Lag:
+    """Of the cache whose revision is `mark`. `name`: the resource, for people."""
+
+    def __init__(self, mark: Watermark, clock: Clock, name: str) -> None:
+        self.seen = 0
+        """The newest revision of the resource that this server has written, or read past the cache."""
+        self._mark = mark
+        self._clock = clock
+        self._name = name
+        self._awaited: deque[tuple[int, float]] = deque()
+        self._is_lasting = False
+
+    @property
+    def revisions(self) -> int:
+        """How many revisions of the store lie between the cache and what was seen."""
+        return max(self.seen - self._mark.revision, 0) if self._mark.revision else 0
+
+    @property
+    def seconds(self) -> float:
+        """How long ago the oldest revision was seen that the cache does not have."""
+        awaited = self._awaited
+        while awaited and awaited[0][0] <= self._mark.revision:
+            awaited.popleft()
+        return self._clock.monotonic() - awaited[0][1] if awaited else 0.0
+
+    def see(self, revision: int) -> None:
+        """Note that the store has come to a revision of the resource."""
+        if revision <= self.seen:
+            return
+        self.seen = revision
+        if not 0 < self._mark.revision < revision:
+            return
+        lag, now = self.seconds, self._clock.monotonic()
+        if not self._awaited or now - self._awaited[-1][1] >= _GRAIN_SECONDS:
+            self._awaited.append((revision, now))
+        if lag >= LASTING_SECONDS and not self._is_lasting:
+            self._is_lasting = True
+            logger.warning("the cache of %s is %.1f s behind the store, %d revisions", self._name, lag, self.revisions)
+            self._look_again()
+
+    def statistics(self) -> Mapping[str, float]:
+        return {"revisions": self.revisions, "seconds": self.seconds}
+
+    def _look_again(self) -> None:
+        """Look whether it is over as soon as the cache has come to what was seen by now."""
+        self._mark.expect(self.seen).add_done_callback(self._arrived)
+
+    def _arrived(self, arrival: asyncio.Future[bool]) -> None:
+        if arrival.exception() is not None:
+            return  # the cache was closed
+        if self.seconds >= LASTING_SECONDS:
+            self._look_again()
+            return
+        self._is_lasting = False
+        logger.warning("the cache of %s keeps up with the store again", self._name)

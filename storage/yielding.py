@@ -1,0 +1,44 @@
+"""Yielding: work on the event loop that lets other tasks run in between.
+
+Must hold: whatever the number and the size of the items, a loop that counts its steps here holds the event loop for
+some 10 ms and one step.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import TypeVar
+
+from aio_apiserver.storage.clock import Clock, SystemClock
+
+T = TypeVar("T")
+
+MAX_STEPS = 512
+MAX_SECONDS = 0.01
+_MACHINE: Clock = SystemClock()
+"""The processor's time passes, whatever clock a server is told."""
+
+
+class Share:
+    """The share of one turn of the event loop: so many steps or so much time, whichever is used up first."""
+
+    __slots__ = ("_clock", "_ends", "_steps")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._steps = 0
+        self._ends = clock.monotonic() + MAX_SECONDS
+
+    def step(self) -> bool:
+        """Count a step; whether it was the last one of this turn."""
+        self._steps += 1
+        return self._steps >= MAX_STEPS or self._clock.monotonic() >= self._ends
+
+
+async def in_turns(items: Iterable[T], clock: Clock = _MACHINE) -> AsyncIterator[T]:
+    """The items, with a pause for others whenever a share is used up."""
+    share = Share(clock)
+    for item in items:
+        yield item
+        if share.step():
+            await asyncio.sleep(0)
+            share = Share(clock)

@@ -1,0 +1,174 @@
+"""Framing: methods, transfer encodings and heads that no request may have, and what answers say of their server."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.http import SERVER_SOFTWARE
+
+from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire import request_parser, responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.storage.clock import SystemClock
+from tests.apiserver.handlers.test_connect import proxying, read_head, talking
+from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, running, trusting
+
+EMPTY_CHUNK = b"0\r\n\r\n"
+NEXT = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+async def read_all(port: int, data: bytes) -> bytes:
+    """Everything that comes until the server closes the connection."""
+    reader, writer = await asyncio.open_connection(LOOPBACK, port)
+    try:
+        writer.write(data)
+        return await reader.read()
+    finally:
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def greet(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    return responses.text(context, "hello")
+
+
+@pytest.mark.parametrize("method", ["POST", "FOO"])
+@pytest.mark.parametrize(
+    "value", ["identity, chunked", "gzip, chunked", "chunked, chunked", "identity", "xchunked", "", "chunked;q=1"]
+)
+async def test_a_transfer_encoding_other_than_chunked_is_refused(method: str, value: str) -> None:
+    """The class of request smuggling: nothing behind such a request is read as another one."""
+    head = f"{method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: {value}\r\n\r\n".encode()
+
+    async with listening(greet) as listener:
+        answer = await read_all(listener.port, head + EMPTY_CHUNK + NEXT)
+
+    assert answer.split(b" ", 2)[1] in (b"501", b"400")
+    assert answer.count(b"HTTP/1.") == 1
+
+
+@pytest.mark.parametrize("method", ["POST", "FOO"])
+async def test_several_transfer_encodings_are_refused(method: str) -> None:
+    lines = "Transfer-Encoding: chunked\r\n" * 2
+
+    async with listening(greet) as listener:
+        answer = await read_all(
+            listener.port, f"{method} / HTTP/1.1\r\nHost: a\r\n{lines}\r\n".encode() + EMPTY_CHUNK + NEXT
+        )
+
+    assert answer.split(b" ", 2)[1] in (b"501", b"400")
+    assert answer.count(b"HTTP/1.") == 1
+
+
+@pytest.mark.parametrize("method", ["POST", "FOO"])
+async def test_chunks_are_read_in_any_spelling(method: str) -> None:
+    lines = "Host: a\r\nConnection: close\r\nTransfer-Encoding: Chunked"
+
+    async with listening(greet) as listener:
+        (answer,) = await exchange(listener.port, f"{method} / HTTP/1.1\r\n{lines}\r\n\r\n".encode() + EMPTY_CHUNK)
+
+    assert (answer.status, answer.text) == (200, "hello")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/api/v1/namespaces", "/nothing"])
+@pytest.mark.parametrize("behind", [b"", b"abc"])
+async def test_connect_is_answered_and_the_connection_closed(tmp_path: Path, path: str, behind: bytes) -> None:
+    data = f"CONNECT {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode() + behind
+
+    async with running(tmp_path, authorization_mode=("AlwaysAllow",)) as server:
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
+        writer.write(data)
+        answer = await reader.read()
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+    assert answer.startswith(b"HTTP/1.1 405 ")
+    assert b'"reason":"MethodNotAllowed"' in answer
+
+
+async def test_http_2_is_not_spoken() -> None:
+    """CVE-2023-44487, rapid reset: there are no streams to reset."""
+    async with listening(greet) as listener:
+        answer = await read_all(listener.port, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+
+    assert answer.count(b"HTTP/1.") == 1
+    assert answer.split(b" ", 2)[1].startswith(b"4")
+
+
+@pytest.mark.parametrize("before", [b"", b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])
+async def test_a_head_is_read_as_far_as_go_reads_it(before: bytes) -> None:
+    line = b"X-%d: " + b"a" * 60_000 + b"\r\n"
+    lines = b"".join(line % number for number in range(request_parser.LONGEST_HEAD // 60_000 + 10))
+
+    async with listening(greet) as listener:
+        answer = await read_all(listener.port, before + b"GET / HTTP/1.1\r\nHost: a\r\n" + lines + b"\r\n")
+
+    assert answer.count(b"431 Request Header Fields Too Large\r\n") == 1
+    assert answer.count(b"hello") == bool(before)
+
+
+async def test_a_user_may_have_hundreds_of_groups_in_headers() -> None:
+    groups = {f"X-Remote-Group{number}": "g" for number in range(900)}
+
+    async with listening(greet) as listener:
+        answer = await ask(listener.port, "/", headers=groups)
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost"])
+async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> None:
+    entry = audit_id.entry(greet, SystemClock())
+    listener = await Listener.open(entry, LOOPBACK, 0, tls=None, head_seconds=0.01)
+    try:
+        answer = await read_all(listener.port, sent)
+    finally:
+        await listener.close(0.1)
+
+    assert answer == b""
+
+
+async def test_no_answer_names_the_software_of_the_server(tmp_path: Path) -> None:
+    requests = (
+        b"GET /healthz HTTP/1.1\r\n",
+        b"GET /api/v1/namespaces HTTP/1.1\r\n",
+        b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\n",
+        b"HEAD /version HTTP/1.1\r\n",
+        b"FOO /version HTTP/1.1\r\n",
+        b"hello\r\n",
+        b"CONNECT /healthz HTTP/1.1\r\n",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: x, chunked\r\n",
+        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n",
+    )
+    async with running(tmp_path, authorization_mode=("AlwaysAllow",)) as server:
+        heads = [await head_of(server, one + b"Host: a\r\n\r\n") for one in requests]
+
+    assert [head for head in heads if "\r\nServer:" in head or "aiohttp" in head or "Python" in head] == []
+    assert all(head.startswith("HTTP/1.") for head in heads)
+
+
+async def head_of(server: Server, request: bytes) -> str:
+    reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
+    try:
+        writer.write(request)
+        return await read_head(reader)
+    finally:
+        writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def test_the_server_header_of_a_backend_goes_through(tmp_path: Path) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nServer: own\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with talking(talk) as backend, proxying(tmp_path, backend, "/a") as port:
+        answer = await ask(port, "/proxy/a")
+
+    assert answer.headers["server"] == "own"
+    assert answer.headers["server"] != SERVER_SOFTWARE
