@@ -27,7 +27,7 @@ async def read_typed(request: web.BaseRequest, context: RequestContext) -> Body:
     """The same, with its media type, for those who decode it."""
     text = await read(request)
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or media_types.JSON
-    return Body(text, media_type, context.warnings.add, context.user.name)
+    return Body(text, media_type, context.user.name, context.warnings.add)
 
 
 async def _read(request: web.BaseRequest, limit: int) -> bytes:

@@ -37,8 +37,8 @@ class Body(Struct, frozen=True):
 
     text: bytes
     media_type: str
-    warn: Callable[[str], None]
     user: str
+    warn: Callable[[str], None]
 
 
 class BodyContent(NamedTuple):

@@ -43,7 +43,8 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
         raise _unrecognized(str(exc), text, expected) from exc
     kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
     try:
-        decoded = await worker_thread.run_sized(partial(_decoded, served, found), len(text), body.user)
+        work = partial(_decoded, served, found)
+        decoded = await worker_thread.run_sized(work, len(text), body.user)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
     _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))

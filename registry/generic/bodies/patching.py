@@ -36,7 +36,7 @@ def updated(
         ).make
     else:
         text = json_characters.readable(patch.text)
-        make = _Patched(kind, replace(patch, text=text), served, request.user.name, name).make
+        make = _Patched(kind, replace(patch, text=text), served, request, name).make
     return UpdatedObject(_Named(make, served, request, name).make)
 
 
@@ -46,7 +46,7 @@ class _Patched(Struct, frozen=True):
     transform: Transform
     patch: Patch
     served: Served[Any]
-    user: str
+    request: Request
     name: str
 
     async def make(self, current: StoredObject | None) -> Made:
@@ -54,7 +54,7 @@ class _Patched(Struct, frozen=True):
             raise errors.NotFound(self.served.resource, self.name)
         size = len(self.patch.text) + len(current.json)
         work = partial(self.transform, self.patch, self.served, current)
-        decoded = await worker_thread.run_sized(work, size, self.user)
+        decoded = await worker_thread.run_sized(work, size, self.request.user.name)
         return Made(decoded.obj, decoded.empties)
 
 

@@ -72,8 +72,7 @@ async def _create_ready(attempt: CreateAttempt) -> StoredObject:
 async def _write(attempt: CreateAttempt) -> StoredObject:
     road, obj = attempt.road, attempt.obj
     name = name_of(obj)
-    work = partial(road.canonical, obj)
-    canonical = await worker_thread.run_sized(work, attempt.size, attempt.request.user.name)
+    canonical = await worker_thread.run_sized(partial(road.canonical, obj), attempt.size, attempt.request.user.name)
     key = road.key(attempt.request, name)
     writing = road.storage.create(key, canonical, ttl=road.ttl, dry_run=attempt.options.is_dry_run)
     return await road.interpreted(writing, "create", name)

@@ -27,7 +27,6 @@ _LOADER: Any = yaml.CSafeLoader
 """libyaml's: the loader in Python takes ten times as long."""
 _TIMES_JSON = 4
 """At least so many times as long as JSON of its size takes a text of YAML."""
-
 _INTEGERS = range(-(2**63), 2**64)
 """The whole numbers that stay whole."""
 _UNQUOTED = (True, True)
