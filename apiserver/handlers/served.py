@@ -13,7 +13,7 @@ from msgspec import Struct
 from aio_apiserver.apiserver.handlers import verbs
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.wire import negotiation
-from aio_apiserver.registry.base.names import GroupKind, GroupResource
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import RESTStorage
 from aio_apiserver.registry.generic.view import View
@@ -22,7 +22,6 @@ from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
-from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
@@ -90,14 +89,9 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
 
     @cached_property
     def columns(self) -> Columns:
-        """How tables show its objects."""
-        kind = self.view.object_kind
-        own: Columns | None = getattr(self.storage, "columns", None)
-        if own is not None:
-            return own
-        if kind.kind == self.kind.kind and self.kind.columns is not None:
-            return self.kind.columns
-        return columns_of(GroupKind(kind.group, kind.kind))
+        """How tables show its objects: as its storage says, or else its kind."""
+        own: Columns = getattr(self.storage, "columns", self.kind.columns)
+        return own
 
     @cached_property
     def column_definitions(self) -> Sequence[Object]:

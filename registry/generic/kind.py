@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
-from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.storage.stored_object import Object
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -60,8 +60,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """What a field selector hears of a field that this kind, which has fields of its own, does not offer."""
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
-    columns: Columns | None = None
-    """How tables show it; None when registry/machinery/printing/printers.py says so."""
+    columns: Columns = BY_AGE
+    """How tables show it."""
     deprecation: str = ""
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()

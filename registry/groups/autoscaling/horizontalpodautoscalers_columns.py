@@ -1,4 +1,4 @@
-"""Autoscalers: what they measure, against what they want."""
+"""The columns of a HorizontalPodAutoscaler: each metric, measured and wanted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -71,7 +71,7 @@ def _reference(obj: Object, _now: float) -> str:
 
 
 _SPEC = "autoscaling.v2.HorizontalPodAutoscalerSpec"
-HORIZONTAL_POD_AUTOSCALERS = table_of(
+COLUMNS = table_of(
     NAME,
     (Column(name="Reference", field=f"{_SPEC}.scaleTargetRef"), _reference),
     (Column(name="Targets", field=f"{_SPEC}.metrics"), _targets),

@@ -1,4 +1,4 @@
-"""Nodes: whether they are ready, what they are for, and what runs on them."""
+"""The columns of a Node: whether it is ready, its roles, its addresses and the software that it runs."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import formats
@@ -40,7 +40,7 @@ def _kernel(node: Object, _now: float) -> str:
     return f"{version} ({architecture})" if architecture else version
 
 
-NODES = table_of(
+COLUMNS = table_of(
     NAME,
     (Column(name="Status", text="The status of the node"), _status),
     (Column(name="Roles", text="The roles of the node"), _roles),

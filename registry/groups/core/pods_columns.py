@@ -180,4 +180,4 @@ def _conditions(pod: Object) -> Sequence[Object]:
     return [{"type": "Completed", "status": "True", "reason": phase, "message": _COMPLETED[phase]}]
 
 
-PODS = Columns(_COLUMNS, _cells, _conditions)
+COLUMNS = Columns(_COLUMNS, _cells, _conditions)

@@ -9,7 +9,13 @@ from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import service_changes, service_types, service_validation, service_warnings
+from aio_apiserver.registry.groups.core import (
+    service_changes,
+    service_types,
+    service_validation,
+    service_warnings,
+    services_columns,
+)
 from aio_apiserver.registry.groups.core.service_types import CLUSTER_IP, LOAD_BALANCER
 from aio_apiserver.storage.stored_object import Object
 
@@ -109,4 +115,5 @@ SERVICES = Kind(
     status_strategy=ServiceStatusStrategy(allows_create_on_update=True, check_name=names.is_dns_label),
     returns_deleted_object=True,
     fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
+    columns=services_columns.COLUMNS,
 )

@@ -1,19 +1,14 @@
-"""Volumes, claims on them, the classes that they come from and the drivers that bring them."""
+"""The columns of a PersistentVolume and of a PersistentVolumeClaim."""
 
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.machinery.printing import formats
-from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, count, table_of, value
-from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import UNSET
 from aio_apiserver.storage.stored_object import Object
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-_DEFAULT_ANNOTATIONS = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
 
 
 def _modes_text(modes: Any) -> str:
@@ -84,72 +79,4 @@ PERSISTENT_VOLUME_CLAIMS = table_of(
         Column(name="VolumeMode", field="core.v1.PersistentVolumeClaimSpec.volumeMode", priority=1),
         value("spec.volumeMode", UNSET),
     ),
-)
-STORAGE_CLASSES = table_of(
-    (NAME[0], formats.marked_name(*_DEFAULT_ANNOTATIONS)),
-    (Column(name="Provisioner", field="storage.v1.StorageClass.provisioner"), value("provisioner")),
-    (Column(name="ReclaimPolicy", field="storage.v1.StorageClass.reclaimPolicy"), value("reclaimPolicy", "Delete")),
-    (
-        Column(name="VolumeBindingMode", field="storage.v1.StorageClass.volumeBindingMode"),
-        value("volumeBindingMode", "Immediate"),
-    ),
-    (
-        Column(name="AllowVolumeExpansion", field="storage.v1.StorageClass.allowVolumeExpansion"),
-        value("allowVolumeExpansion", False),
-    ),
-    AGE,
-)
-VOLUME_ATTRIBUTES_CLASSES = table_of(
-    NAME, (Column(name="DriverName", field="storage.v1.VolumeAttributesClass.driverName"), value("driverName")), AGE
-)
-VOLUME_ATTACHMENTS = table_of(
-    NAME,
-    (Column(name="Attacher", format="name", field="storage.v1.VolumeAttachmentSpec.attacher"), value("spec.attacher")),
-    (
-        Column(name="PV", field="storage.v1.VolumeAttachmentSource.persistentVolumeName"),
-        value("spec.source.persistentVolumeName"),
-    ),
-    (Column(name="Node", field="storage.v1.VolumeAttachmentSpec.nodeName"), value("spec.nodeName")),
-    (
-        Column(name="Attached", type="boolean", field="storage.v1.VolumeAttachmentStatus.attached"),
-        value("status.attached", False),
-    ),
-    AGE,
-)
-CSI_NODES = table_of(
-    NAME,
-    (
-        Column(
-            name="Drivers",
-            type="integer",
-            text="Drivers indicates the number of CSI drivers registered on the node",
-        ),
-        count("spec.drivers"),
-    ),
-    AGE,
-)
-
-
-def _audiences(driver: Object, _now: float) -> str:
-    requests = objects.get(driver, "spec.tokenRequests")
-    return UNSET if requests is None else ",".join(one.get("audience", "") for one in requests)
-
-
-def _flag(name: str, field: str, default: bool = False) -> tuple[Column, Cell]:
-    column = Column(name=name, type="boolean", field=f"storage.v1.CSIDriverSpec.{field}")
-    return column, value(f"spec.{field}", default)
-
-
-CSI_DRIVERS = table_of(
-    NAME,
-    _flag("AttachRequired", "attachRequired", default=True),
-    _flag("PodInfoOnMount", "podInfoOnMount"),
-    _flag("StorageCapacity", "storageCapacity"),
-    (Column(name="TokenRequests", field="storage.v1.CSIDriverSpec.tokenRequests"), _audiences),
-    _flag("RequiresRepublish", "requiresRepublish"),
-    (
-        Column(name="Modes", field="storage.v1.CSIDriverSpec.volumeLifecycleModes"),
-        lambda obj, _now: ",".join(objects.get(obj, "spec.volumeLifecycleModes", ())) or NONE,
-    ),
-    AGE,
 )

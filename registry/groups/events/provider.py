@@ -2,6 +2,7 @@
 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.groups.core import events_columns
 from aio_apiserver.registry.groups.core.events import EVENTS, INVOLVED, EventStrategy
 from aio_apiserver.registry.groups.events.conversion import CONVERSION
 
@@ -22,6 +23,7 @@ KINDS = (
         },
         expires=True,
         conversions={"v1": CONVERSION},
+        columns=events_columns.COLUMNS,
         stored_as=EVENTS,
     ),
 )

@@ -9,6 +9,8 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
@@ -38,9 +40,9 @@ class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
     """Nothing changes but the mount options, the topologies and whether volumes grow."""
 
     def default(self, obj: Object) -> None:
-        for name, value in _DEFAULTS.items():
+        for name, default in _DEFAULTS.items():
             if obj.get(name) is None:
-                obj[name] = value
+                obj[name] = default
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)
@@ -116,6 +118,25 @@ def _validate_term(term: Mapping[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
+_DEFAULT_ANNOTATIONS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+_COLUMNS = table_of(
+    (NAME[0], formats.marked_name(*_DEFAULT_ANNOTATIONS)),
+    (Column(name="Provisioner", field="storage.v1.StorageClass.provisioner"), value("provisioner")),
+    (Column(name="ReclaimPolicy", field="storage.v1.StorageClass.reclaimPolicy"), value("reclaimPolicy", "Delete")),
+    (
+        Column(name="VolumeBindingMode", field="storage.v1.StorageClass.volumeBindingMode"),
+        value("volumeBindingMode", "Immediate"),
+    ),
+    (
+        Column(name="AllowVolumeExpansion", field="storage.v1.StorageClass.allowVolumeExpansion"),
+        value("allowVolumeExpansion", False),
+    ),
+    AGE,
+)
+
 STORAGECLASSES = Kind(
     group="storage.k8s.io",
     plural="storageclasses",
@@ -124,4 +145,5 @@ STORAGECLASSES = Kind(
     short_names=("sc",),
     strategy=StorageClassStrategy(),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.machinery.printing.pods import PODS
+from aio_apiserver.registry.groups.core.pods_columns import COLUMNS
 from aio_apiserver.storage.stored_object import Object
 from tests.registry.machinery.printing.rows import CREATED, cells_of
 
@@ -117,6 +117,6 @@ def test_wide_columns_say_where_a_pod_is() -> None:
 
 @pytest.mark.parametrize(("phase", "conditions"), [("Succeeded", 1), ("Failed", 1), ("Running", 0)])
 def test_rows_of_pods_that_are_over_say_so(phase: str, conditions: int) -> None:
-    found = PODS.conditions(pod(phase=phase))
+    found = COLUMNS.conditions(pod(phase=phase))
 
     assert [one["reason"] for one in found] == [phase] * conditions

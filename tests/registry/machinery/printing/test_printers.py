@@ -1,27 +1,15 @@
 import pytest
 
 from aio_apiserver.registry.base.names import GroupKind
-from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
-from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import builtin
-
-KINDS = sorted(
-    {
-        (group, kind)
-        for (group, _, kind) in (
-            (one["group"], one["version"], one["kind"])
-            for schema in builtin().definitions.values()
-            for one in schema.get("x-kubernetes-group-version-kind", ())
-        )
-        if group in {provider.group for provider in PROVIDERS}
-    }
-)
+from tests.registry.machinery.printing.rows import COLUMNS
 
 
-@pytest.fixture(params=KINDS, ids="/".join)
+@pytest.fixture(params=COLUMNS, ids=str)
 def columns(request: pytest.FixtureRequest) -> Columns:
-    return columns_of(GroupKind(*request.param))
+    return COLUMNS[request.param]
 
 
 def test_every_column_but_the_handler_is_described(columns: Columns) -> None:
@@ -38,14 +26,14 @@ def test_an_object_without_anything_has_a_row(columns: Columns) -> None:
 
 
 def test_a_kind_without_columns_shows_its_age() -> None:
-    columns = columns_of(GroupKind("example.com", "Thing"))
+    columns = Kind(group="example.com", plural="things", kind="Thing").columns
 
     assert columns is BY_AGE
     assert columns.cells({"metadata": {"name": "a", "creationTimestamp": "1970-01-01T00:00:00Z"}}, 5) == ["a", "5s"]
 
 
 def test_kinds_of_the_default_convertor_show_when_they_were_made() -> None:
-    columns = columns_of(GroupKind("", "LimitRange"))
+    columns = COLUMNS[GroupKind("", "LimitRange")]
 
     obj = {"metadata": {"name": "a", "creationTimestamp": "2024-01-02T03:04:05Z"}}
     assert columns.cells(obj, 0) == ["a", "2024-01-02T03:04:05Z"]
