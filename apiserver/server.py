@@ -56,6 +56,7 @@ from aio_apiserver.registry.groups.apiextensions.service_addresses import addres
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
@@ -230,7 +231,7 @@ async def _parts(
     stack.push_async_callback(background.close)
     fairness = _fairness(settings, storage, clock, gates=gates, stack=stack)
     registrations = Registrations(storage.storage_for(resource_of(APISERVICES)))
-    resolver = Resolver(storage.storage_for, uses_endpoints=settings.enable_aggregator_routing)
+    resolver = Resolver(storage.storage_for, slices=ENDPOINTSLICES, uses_endpoints=settings.enable_aggregator_routing)
     tells_uid = gates.is_open("RemoteRequestHeaderUID")
     gateway = Gateway(settings, registrations, resolver, clock.patience, tells_uid=tells_uid)
     stack.push_async_callback(gateway.close)

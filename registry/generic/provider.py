@@ -27,6 +27,10 @@ Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, 
 """More resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""
 
 
+HooksFor = Callable[[Environment], Hooks]
+"""What a kind does besides, where it needs more than the objects in hand."""
+
+
 def _no_extras(_stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     return {}
 
@@ -37,7 +41,7 @@ class KindsProvider(Struct, frozen=True, kw_only=True):
     group: str
     versions: Sequence[str] = ("v1",)
     kinds: Sequence[Kind] = ()
-    hooks: Mapping[str, Callable[[Environment], Hooks]] = field(default_factory=dict)
+    hooks: Mapping[str, HooksFor] = field(default_factory=dict)
     """By plural: what a kind does besides, where it needs more than the objects in hand."""
     also: Mapping[str, Sequence[Kind]] = field(default_factory=dict)
     """By plural: kinds of other groups that show the same objects, whose writers own fields in their words."""

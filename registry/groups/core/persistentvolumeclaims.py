@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import volume_columns, volume_specs
 from aio_apiserver.registry.groups.core.pods_validation import claims
-from aio_apiserver.registry.groups.storage.storageclasses import CLASS_ANNOTATION
+from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
 from aio_apiserver.storage.stored_object import Object
 
 BOUND = "Bound"

@@ -3,12 +3,12 @@
 from typing import Any
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.groups.core import volume_classes
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import UNSET
 from aio_apiserver.storage.stored_object import Object
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
-_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
 def _modes_text(modes: Any) -> str:
@@ -20,8 +20,7 @@ def _phase(obj: Object, _now: float) -> str:
 
 
 def _class(obj: Object, _now: float) -> str:
-    annotations = obj["metadata"].get("annotations") or {}
-    return str(annotations.get(_CLASS_ANNOTATION, objects.get(obj, "spec.storageClassName", "")))
+    return volume_classes.class_of(obj)
 
 
 def _claim(volume: Object, _now: float) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
@@ -15,8 +14,6 @@ from aio_apiserver.storage.stored_object import Object
 
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-"""Where claims said their class before they had a field for it."""
 
 _DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 _RECLAIM_POLICIES = ("Delete", "Retain")
@@ -28,12 +25,6 @@ _FROZEN: tuple[tuple[str, Any, Any], ...] = (
     ("volumeBindingMode", None, None),
 )
 """What never changes, what equals that it is not there, and how that is shown."""
-
-
-def class_of(claim: Object) -> str:
-    """The class that a claim, or a volume, names; empty when it names none."""
-    annotations = claim["metadata"].get("annotations") or {}
-    return str(annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", "")))
 
 
 class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
@@ -118,12 +109,8 @@ def _validate_term(term: Mapping[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
-_DEFAULT_ANNOTATIONS = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
 _COLUMNS = table_of(
-    (NAME[0], formats.marked_name(*_DEFAULT_ANNOTATIONS)),
+    (NAME[0], formats.marked_name(IS_DEFAULT, BETA_IS_DEFAULT)),
     (Column(name="Provisioner", field="storage.v1.StorageClass.provisioner"), value("provisioner")),
     (Column(name="ReclaimPolicy", field="storage.v1.StorageClass.reclaimPolicy"), value("reclaimPolicy", "Delete")),
     (

@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.groups.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
-from aio_apiserver.registry.groups.storage.storageclasses import class_of
+from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, Unscoped, is_selected
 from aio_apiserver.storage.stored_object import Object
 
