@@ -9,13 +9,13 @@ from typing import Any
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.handlers.other_versions import are_one_kind, is_old
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import contents
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.other_versions import are_one_kind, is_old
 from aio_apiserver.registry.base.schemes import scheme_of
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
