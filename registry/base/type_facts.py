@@ -6,6 +6,8 @@ server does not serve, are in types.json beside this file. A file is read when t
 
     defaults          the field's value in every object that does not have it
     pointers          whether no value differs from the zero value, where the name of the field tells the wrong thing
+    openapi_defaults  the default that OpenAPI v3 shows (null: none), where it does not follow from the Go type
+    enums             the values that OpenAPI lists for the field, or for its elements
     printed           whether JSON has the field when it is empty, where `required` tells the wrong thing
     hidden_when_zero  fields with a struct that JSON leaves out when it is zero (Go's omitzero)
     old_versions      apiVersions that kube-apiserver reads and does not serve
@@ -34,6 +36,8 @@ class TypeFacts(Struct, frozen=True, forbid_unknown_fields=True):
     """The facts of one type."""
 
     defaults: Mapping[str, Any] = {}
+    openapi_defaults: Mapping[str, Any] = {}
+    enums: Mapping[str, Sequence[str]] = {}
     pointers: Mapping[str, bool] = {}
     printed: Mapping[str, bool] = {}
     hidden_when_zero: Sequence[str] = ()
@@ -93,4 +97,6 @@ def _joined(of_all: TypeFacts, of_version: TypeFacts) -> TypeFacts:
         printed={**of_all.printed, **of_version.printed},
         pointers={**of_all.pointers, **of_version.pointers},
         defaults={**of_all.defaults, **of_version.defaults},
+        openapi_defaults={**of_all.openapi_defaults, **of_version.openapi_defaults},
+        enums={**of_all.enums, **of_version.enums},
     )
