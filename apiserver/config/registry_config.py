@@ -4,9 +4,9 @@ import logging
 
 from aio_apiserver.apiserver.config import admission_config, port_range
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.registry.controlplane import enablement
-from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.machinery.schema import builtin
 
 logger = logging.getLogger(__name__)

@@ -33,8 +33,8 @@ from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.controllers import names as controller_names
 from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.controlplane import admission_plugins
-from aio_apiserver.registry.controlplane.enablement import BETA_VERSIONS
 from aio_apiserver.registry.generic.access import token_issuer
+from aio_apiserver.registry.generic.enablement import BETA_VERSIONS
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.store import lease_manager
 

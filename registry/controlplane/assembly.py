@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from aio_apiserver.registry.controlplane.admission_plugins import chain_of
-from aio_apiserver.registry.controlplane.enablement import Enablement
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.generic.provider import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS

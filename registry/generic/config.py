@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.generic.enablement import Enablement
 
 
 class Config(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
-from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")

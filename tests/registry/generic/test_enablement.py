@@ -1,6 +1,6 @@
 import pytest
 
-from aio_apiserver.registry.controlplane.enablement import Enablement, parse
+from aio_apiserver.registry.generic.enablement import Enablement, parse
 from aio_apiserver.registry.machinery.schema import builtin
 
 CIDRS = ("networking.k8s.io", "v1beta1", "servicecidrs")
