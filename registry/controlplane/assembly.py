@@ -64,4 +64,4 @@ def served(groups: Groups, enablement: Enablement) -> Groups:
 
 def assemble(environment: Environment) -> Groups:
     """Make the resources of all groups."""
-    return {provider.group: provider.storages(environment) for provider in PROVIDERS}
+    return {provider.group.name: provider.storages(environment) for provider in PROVIDERS}

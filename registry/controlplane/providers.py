@@ -1,5 +1,6 @@
 """The one list of providers: every API group that is served."""
 
+from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.groups.admissionregistration.provider import PROVIDER as ADMISSIONREGISTRATION
 from aio_apiserver.registry.groups.apiextensions.provider import PROVIDER as CUSTOMRESOURCES
@@ -52,3 +53,12 @@ PROVIDERS: tuple[RESTStorageProvider, ...] = (
     RESOURCE,
     FLOWCONTROL,
 )
+
+BETA_VERSIONS: frozenset[tuple[str, str]] = frozenset(
+    (kind.group, version)
+    for provider in PROVIDERS
+    if isinstance(provider, KindsProvider)
+    for kind in provider.kinds
+    for version in kind.beta_versions
+)
+"""The groups and versions that are served when --runtime-config says so."""

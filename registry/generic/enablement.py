@@ -14,19 +14,6 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base.golang.text import parse_bool
 
-BETA_VERSIONS: Mapping[tuple[str, str], Sequence[str]] = {
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"): ("v1beta1",),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"): ("v1beta1",),
-    ("networking.k8s.io", "ipaddresses"): ("v1beta1",),
-    ("networking.k8s.io", "servicecidrs"): ("v1beta1",),
-    ("resource.k8s.io", "deviceclasses"): ("v1beta2",),
-    ("resource.k8s.io", "resourceclaims"): ("v1beta2",),
-    ("resource.k8s.io", "resourceclaimtemplates"): ("v1beta2",),
-    ("resource.k8s.io", "resourceslices"): ("v1beta2",),
-    ("storage.k8s.io", "volumeattributesclasses"): ("v1beta1",),
-}
-"""By group and plural: versions whose objects are written as those of the stored version are."""
-
 _ALL = "api/all"
 _PATTERNS: Mapping[str, str] = {
     _ALL: "",
@@ -67,13 +54,8 @@ class Enablement(Struct, frozen=True):
         asked = (is_on for (its, one, _), is_on in self.resources.items() if (its, one) == (group, version))
         return self.has(group, version, "") or any(asked)
 
-    def beta_versions(self, group: str, plural: str) -> Sequence[str]:
-        """In which further versions a resource is served."""
-        return [one for one in BETA_VERSIONS.get((group, plural), ()) if self.has(group, one, plural)]
-
-    def unserved(self) -> Sequence[str]:
-        """The versions that were asked for and are not served by this server at all."""
-        known = {(group, version) for (group, _), versions in BETA_VERSIONS.items() for version in versions}
+    def unserved(self, known: Collection[tuple[str, str]]) -> Sequence[str]:
+        """The versions that were asked for and are neither stable nor among the known ones, by group and version."""
         asked = [*(one for one, is_on in self.versions.items() if is_on)]
         asked += [(group, version) for (group, version, _), is_on in self.resources.items() if is_on]
         return sorted({"/".join(one) for one in asked if not _STABLE.match(one[1]) and one not in known})

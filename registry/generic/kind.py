@@ -40,6 +40,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     plural: str
     kind: str
     versions: Sequence[str] = ("v1",)
+    beta_versions: Sequence[str] = ()
+    """Further versions in the shape of the hub, which are served when --runtime-config says so."""
     is_namespaced: bool = True
     short_names: Sequence[str] = ()
     categories: Sequence[str] = ()
@@ -66,6 +68,10 @@ class Kind(Struct, frozen=True, kw_only=True):
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()
     """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
+    stored_under: str = ""
+    """What its keys begin with behind the server's prefix, where that is not the plural."""
+    is_cached: bool = True
+    """Whether the server keeps its objects in memory for reads and watches."""
     expires: bool = False
     """Whether its objects go by themselves, as --event-ttl says."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
@@ -103,6 +109,12 @@ class Kind(Struct, frozen=True, kw_only=True):
         """What errors call its objects: by the group that keeps them."""
         stored = self.stored_as or self
         return GroupKind(stored.group, stored.kind)
+
+    @property
+    def place(self) -> str:
+        """What its keys begin with behind the server's prefix, without slashes around it."""
+        stored = self.stored_as or self
+        return stored.stored_under or (f"{self.group}/{self.plural}" if self.is_custom else stored.plural)
 
     @property
     def hub_version(self) -> str:

@@ -26,6 +26,7 @@ from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.admission.interface import Admission, Run
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
@@ -241,7 +242,7 @@ class RESTStorageProvider(Protocol):
     """One API group: its resources by version and path (`deployments`, `deployments/scale`)."""
 
     @property
-    def group(self) -> str: ...
+    def group(self) -> APIGroup: ...
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """Versions in order of preference."""

@@ -84,6 +84,7 @@ MUTATINGADMISSIONPOLICIES = Kind(
     group="admissionregistration.k8s.io",
     plural="mutatingadmissionpolicies",
     kind="MutatingAdmissionPolicy",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyStrategy(has_generation=True, allows_unconditional_update=False),

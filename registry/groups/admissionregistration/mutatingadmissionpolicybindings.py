@@ -19,6 +19,7 @@ MUTATINGADMISSIONPOLICYBINDINGS = Kind(
     group="admissionregistration.k8s.io",
     plural="mutatingadmissionpolicybindings",
     kind="MutatingAdmissionPolicyBinding",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),

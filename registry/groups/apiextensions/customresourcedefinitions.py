@@ -108,6 +108,7 @@ DEFINITIONS = Kind(
     group=GROUP,
     plural="customresourcedefinitions",
     kind="CustomResourceDefinition",
+    stored_under="apiextensions.k8s.io/customresourcedefinitions",
     is_namespaced=False,
     short_names=("crd", "crds"),
     categories=("api-extensions",),

@@ -130,6 +130,7 @@ APISERVICES = Kind(
     group="apiregistration.k8s.io",
     plural="apiservices",
     kind="APIService",
+    stored_under="apiregistration.k8s.io/apiservices",
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=APIServiceStrategy(

@@ -115,6 +115,7 @@ ENDPOINTS = Kind(
     group="",
     plural="endpoints",
     kind="Endpoints",
+    stored_under="services/endpoints",
     deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     short_names=("ep",),
     strategy=EndpointsStrategy(allows_create_on_update=True),

@@ -153,5 +153,6 @@ EVENTS = Kind(
         "type": text("type"),
     },
     expires=True,
+    is_cached=False,
     columns=events_columns.COLUMNS,
 )

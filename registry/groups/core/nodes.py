@@ -267,6 +267,7 @@ NODES = Kind(
     group="",
     plural="nodes",
     kind="Node",
+    stored_under="minions",
     is_namespaced=False,
     short_names=("no",),
     strategy=NodeStrategy(has_status=True),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
@@ -70,7 +71,7 @@ def provider(*, events: Sequence[Kind], addresses: Kind, cidrs: Kind, eviction: 
     `eviction` makes pods/eviction. Must hold: core imports no other group.
     """
     return KindsProvider(
-        group=GROUP,
+        group=APIGroup(name=GROUP, priority=18000, versions={"v1": 1}),
         kinds=KINDS,
         also={EVENTS.plural: events},
         hooks={SERVICES.plural: service_hooks(addresses, cidrs)},

@@ -101,6 +101,7 @@ REPLICATIONCONTROLLERS = Kind(
     group="",
     plural="replicationcontrollers",
     kind="ReplicationController",
+    stored_under="controllers",
     short_names=("rc",),
     categories=("all",),
     strategy=ReplicationControllerStrategy(

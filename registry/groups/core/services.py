@@ -109,6 +109,7 @@ SERVICES = Kind(
     group="",
     plural="services",
     kind="Service",
+    stored_under="services/specs",
     short_names=("svc",),
     categories=("all",),
     strategy=ServiceStrategy(has_status=True, allows_create_on_update=True, check_name=names.is_dns_label),

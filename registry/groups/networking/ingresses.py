@@ -156,6 +156,7 @@ INGRESSES = Kind(
     group="networking.k8s.io",
     plural="ingresses",
     kind="Ingress",
+    stored_under="ingress",
     short_names=("ing",),
     strategy=IngressStrategy(has_status=True, has_generation=True),
     status_strategy=IngressStatusStrategy(),

@@ -77,6 +77,7 @@ IPADDRESSES = Kind(
     group="networking.k8s.io",
     plural="ipaddresses",
     kind="IPAddress",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     short_names=("ip",),
     strategy=IPAddressStrategy(check_name=_is_address),

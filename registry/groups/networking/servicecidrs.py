@@ -65,6 +65,7 @@ SERVICECIDRS = Kind(
     group="networking.k8s.io",
     plural="servicecidrs",
     kind="ServiceCIDR",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     strategy=ServiceCIDRStrategy(has_status=True),
     status_strategy=StatusStrategy(keeps_metadata=True),

@@ -65,6 +65,7 @@ RESOURCECLAIMS = Kind(
     group="resource.k8s.io",
     plural="resourceclaims",
     kind="ResourceClaim",
+    beta_versions=("v1beta2",),
     strategy=ResourceClaimStrategy(has_status=True),
     status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),
     returns_deleted_object=True,

@@ -176,6 +176,7 @@ RESOURCESLICES = Kind(
     group="resource.k8s.io",
     plural="resourceslices",
     kind="ResourceSlice",
+    beta_versions=("v1beta2",),
     is_namespaced=False,
     strategy=ResourceSliceStrategy(has_generation=True),
     returns_deleted_object=True,

@@ -39,6 +39,7 @@ VOLUMEATTRIBUTESCLASSES = Kind(
     group="storage.k8s.io",
     plural="volumeattributesclasses",
     kind="VolumeAttributesClass",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     short_names=("vac",),
     strategy=VolumeAttributesClassStrategy(),
