@@ -10,6 +10,8 @@ server does not serve, are in types.json beside this file. A file is read when t
     enums             the values that OpenAPI lists for the field, or for its elements
     printed           whether JSON has the field when it is empty, where `required` tells the wrong thing
     hidden_when_zero  fields with a struct that JSON leaves out when it is zero (Go's omitzero)
+    kept_when_sent_empty  fields whose empty value a client can send: a list of managed fields to forget, policies that
+                      replace the default ones, data that are frozen, and what an error shows as it was sent
     old_versions      apiVersions that kube-apiserver reads and does not serve
     other_groups      groups whose kind of this name is the same kind
 
@@ -41,6 +43,7 @@ class TypeFacts(Struct, frozen=True, forbid_unknown_fields=True):
     pointers: Mapping[str, bool] = {}
     printed: Mapping[str, bool] = {}
     hidden_when_zero: Sequence[str] = ()
+    kept_when_sent_empty: Sequence[str] = ()
     old_versions: Sequence[str] = ()
     other_groups: Sequence[str] = ()
 

@@ -68,6 +68,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()
     """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
+    resets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By subresource (empty: none), where it is not the usual: dotted paths that writers there cannot set or own."""
     stored_under: str = ""
     """What its keys begin with behind the server's prefix, where that is not the plural."""
     is_cached: bool = True

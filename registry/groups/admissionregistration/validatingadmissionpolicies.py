@@ -11,6 +11,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.admissionregistration import columns, expressions, policies
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyStrategy
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import Column, count
 from aio_apiserver.storage.stored_object import Object
 
@@ -150,6 +151,7 @@ VALIDATINGADMISSIONPOLICIES = Kind(
     group="admissionregistration.k8s.io",
     plural="validatingadmissionpolicies",
     kind="ValidatingAdmissionPolicy",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=ValidatingAdmissionPolicyStrategy(has_status=True, has_generation=True, allows_unconditional_update=False),

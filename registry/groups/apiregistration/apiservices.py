@@ -12,6 +12,7 @@ from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
@@ -130,6 +131,7 @@ APISERVICES = Kind(
     group="apiregistration.k8s.io",
     plural="apiservices",
     kind="APIService",
+    resets={"status": WITH_METADATA},
     stored_under="apiregistration.k8s.io/apiservices",
     is_namespaced=False,
     categories=("api-extensions",),

@@ -174,6 +174,7 @@ DEPLOYMENTS = Kind(
     group="apps",
     plural="deployments",
     kind="Deployment",
+    resets={"status": ("spec", "metadata.labels")},
     short_names=("deploy",),
     categories=("all",),
     inner_annotations=frozenset({_ROLLBACK}),

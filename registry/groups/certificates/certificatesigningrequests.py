@@ -141,6 +141,11 @@ CERTIFICATESIGNINGREQUESTS = Kind(
     group="certificates.k8s.io",
     plural="certificatesigningrequests",
     kind="CertificateSigningRequest",
+    resets={
+        "": ("spec", "status"),
+        "approval": ("spec", "status.certificate"),
+        "status": ("spec", "status.conditions"),
+    },
     is_namespaced=False,
     short_names=("csr",),
     strategy=RequestStrategy(check_name=_any_name, looks_at_metadata=False),

@@ -102,6 +102,7 @@ NAMESPACES = Kind(
     group="",
     plural="namespaces",
     kind="Namespace",
+    resets={"finalize": ("status",)},
     is_namespaced=False,
     short_names=("ns",),
     verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),

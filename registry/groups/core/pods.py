@@ -156,6 +156,7 @@ PODS = Kind(
     group="",
     plural="pods",
     kind="Pod",
+    resets={"status": ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")},
     short_names=("po",),
     categories=("all",),
     strategy=PodStrategy(has_status=True, has_generation=True),

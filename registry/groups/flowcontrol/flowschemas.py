@@ -13,6 +13,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.flowcontrol import flow_rules, mandatory
 from aio_apiserver.registry.groups.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
@@ -98,6 +99,7 @@ FLOWSCHEMAS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="flowschemas",
     kind="FlowSchema",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     strategy=FlowSchemaStrategy(has_status=True, has_generation=True),
     status_strategy=FlowControlStatusStrategy(),

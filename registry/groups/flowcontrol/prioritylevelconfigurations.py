@@ -11,6 +11,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.flowcontrol import mandatory
 from aio_apiserver.registry.groups.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
@@ -181,6 +182,7 @@ PRIORITYLEVELCONFIGURATIONS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="prioritylevelconfigurations",
     kind="PriorityLevelConfiguration",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     strategy=PriorityLevelStrategy(has_status=True, has_generation=True),
     status_strategy=FlowControlStatusStrategy(),

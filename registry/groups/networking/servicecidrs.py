@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.validation import addresses, field, internal, o
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
@@ -65,6 +66,7 @@ SERVICECIDRS = Kind(
     group="networking.k8s.io",
     plural="servicecidrs",
     kind="ServiceCIDR",
+    resets={"status": WITH_METADATA},
     beta_versions=("v1beta1",),
     is_namespaced=False,
     strategy=ServiceCIDRStrategy(has_status=True),

@@ -6,6 +6,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.resource import claim_status, device_requests
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
@@ -65,6 +66,7 @@ RESOURCECLAIMS = Kind(
     group="resource.k8s.io",
     plural="resourceclaims",
     kind="ResourceClaim",
+    resets={"status": WITH_METADATA},
     beta_versions=("v1beta2",),
     strategy=ResourceClaimStrategy(has_status=True),
     status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),

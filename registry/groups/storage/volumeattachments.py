@@ -9,6 +9,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import volume_specs
 from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
@@ -114,6 +115,7 @@ VOLUMEATTACHMENTS = Kind(
     group="storage.k8s.io",
     plural="volumeattachments",
     kind="VolumeAttachment",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     strategy=VolumeAttachmentStrategy(has_status=True, allows_unconditional_update=False),
     status_strategy=VolumeAttachmentStatusStrategy(),

@@ -84,6 +84,7 @@ class BuiltinTypes:
                 is_pointer=presence.is_pointer(definition, place.name),
                 is_printed=presence.is_printed(definition, place.name, is_required=place.name in required),
                 keeps_empty=presence.keeps_empty(definition, place.name),
+                keeps_sent_empty=place.name in type_facts.of_type(definition).kept_when_sent_empty,
                 hides_zero=presence.hides_zero_struct(definition, place.name),
                 struct=struct,
                 embedded_in=place.embedded_in,
