@@ -42,8 +42,6 @@ def environment_of(given: Foundation) -> Environment:
 
 def served(groups: Groups, enablement: Enablement) -> Groups:
     """What of all groups clients find."""
-    if enablement.is_default:
-        return groups
     found = {
         group: {
             version: {

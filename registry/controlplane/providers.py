@@ -1,6 +1,6 @@
 """The one list of providers: every API group that is served."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.groups.admissionregistration.provider import PROVIDER as ADMISSIONREGISTRATION
 from aio_apiserver.registry.groups.apiextensions.provider import PROVIDER as CUSTOMRESOURCES
@@ -55,10 +55,9 @@ PROVIDERS: tuple[RESTStorageProvider, ...] = (
 )
 
 BETA_VERSIONS: frozenset[tuple[str, str]] = frozenset(
-    (kind.group, version)
+    (provider.group.name, version)
     for provider in PROVIDERS
-    if isinstance(provider, KindsProvider)
-    for kind in provider.kinds
-    for version in kind.beta_versions
+    for version in provider.group.versions
+    if not enablement.is_stable(version)
 )
 """The groups and versions that are served when --runtime-config says so."""

@@ -33,17 +33,12 @@ class Enablement(Struct, frozen=True):
     versions: Mapping[tuple[str, str], bool] = {}
     resources: Mapping[tuple[str, str, str], bool] = {}
 
-    @property
-    def is_default(self) -> bool:
-        """Whether nothing was said."""
-        return not (self.patterns or self.versions or self.resources)
-
     def has(self, group: str, version: str, plural: str) -> bool:
         """Whether a resource is served in a version."""
         said = self.resources.get((group, version, plural), self.versions.get((group, version)))
         if said is not None:
             return said
-        enabled = bool(_STABLE.match(version))
+        enabled = is_stable(version)
         for name, pattern in _PATTERNS.items():
             if name in self.patterns and re.match(pattern, version):
                 enabled = self.patterns[name]
@@ -58,7 +53,12 @@ class Enablement(Struct, frozen=True):
         """The versions that were asked for and are neither stable nor among the known ones, by group and version."""
         asked = [*(one for one, is_on in self.versions.items() if is_on)]
         asked += [(group, version) for (group, version, _), is_on in self.resources.items() if is_on]
-        return sorted({"/".join(one) for one in asked if not _STABLE.match(one[1]) and one not in known})
+        return sorted({"/".join(one) for one in asked if not is_stable(one[1]) and one not in known})
+
+
+def is_stable(version: str) -> bool:
+    """Whether a version is served as long as no word says otherwise."""
+    return bool(_STABLE.match(version))
 
 
 def parse(given: Mapping[str, str], known: Collection[tuple[str, str]]) -> Enablement:

@@ -9,7 +9,6 @@ CIDRS = ("networking.k8s.io", "v1beta1", "servicecidrs")
 def test_without_a_word_all_but_alpha_and_beta_is_served() -> None:
     nothing = Enablement()
 
-    assert nothing.is_default
     assert nothing.has("apps", "v1", "deployments")
     assert not nothing.has(*CIDRS)
 
