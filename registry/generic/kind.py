@@ -53,6 +53,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     scale: Scale | None = None
     returns_deleted_object: bool = False
     """Whether a DELETE that took effect answers with the object rather than with a Status."""
+    hides_deleted_object: bool = False
+    """Whether OpenAPI says that a DELETE answers with a Status, although it does not: so it is upstream."""
 
     fields: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
     """Selectable fields beyond metadata.name and metadata.namespace."""

@@ -109,6 +109,7 @@ NAMESPACES = Kind(
     strategy=NamespaceStrategy(has_status=True, check_name=names.is_dns_label),
     status_strategy=NamespaceStatusStrategy(),
     returns_deleted_object=True,
+    hides_deleted_object=True,
     fields={"status.phase": text("status.phase")},
     columns=_COLUMNS,
 )
