@@ -1,4 +1,4 @@
-"""A kind has one home: the folder of its API group. Otherwise only plugins, controllers and a ledger's files name it."""
+"""A kind has one home: the folder of its API group. Otherwise plugins, controllers and a ledger of files name it."""
 
 import ast
 from collections.abc import Iterator, Mapping
