@@ -19,9 +19,9 @@ from aio_apiserver.registry.generic.rest import Request, Updated, UpdatedObject
 from aio_apiserver.registry.generic.store import Store
 from aio_apiserver.registry.machinery.patch.apply import scale as owners
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 from aio_apiserver.registry.machinery.printing.columns import AGE, Column, table_of, value
 from aio_apiserver.registry.machinery.selectors import texts
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 COLUMNS = table_of(
     (Column(name="Name", field="meta.v1.ObjectMeta.name"), value("metadata.name")),

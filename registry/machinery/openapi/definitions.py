@@ -128,7 +128,6 @@ class PublishedDefinitions:
         return _ZEROES.get(schema.get("type", ""))
 
 
-
 def _within(kinds: list[Mapping[str, str]], scope: tuple[str, str] | None) -> list[Mapping[str, str]]:
     if scope is None:
         return [kind for kind in kinds if kind["group"] not in _OF_SERVERS]

@@ -1,8 +1,8 @@
 """Builtin: compiles the OpenAPI definitions of built-in types into schema nodes.
 
 OpenAPI describes the fields. Other modules add facts about the Go types. wire.py has the order of fields, presence.py
-tells when a field is printed, and go_names.py has the type names in messages. The types.json of a group has the defaults
-that OpenAPI leaves out (registry/base/type_facts.py).
+tells when a field is printed, and go_names.py has the type names in messages. The types.json of a group has the
+defaults that OpenAPI leaves out (registry/base/type_facts.py).
 """
 
 from collections.abc import Mapping

@@ -8,9 +8,9 @@ from aio_apiserver.registry.generic.provider import KindsProvider, resource_of
 from aio_apiserver.registry.generic.webhook_calls import call_nobody
 from aio_apiserver.registry.groups.apiextensions import definition as definitions
 from aio_apiserver.registry.groups.apiextensions import versioned_storage
-from aio_apiserver.registry.machinery.custom.custom_type import CustomType
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.registry.groups.apiextensions.definitions import definition
 
 KINDS = {
@@ -50,7 +50,7 @@ def test_custom_resources_are_never_kept_where_built_in_ones_are() -> None:
     crd = definition("ingresses", group="networking.k8s.io")
     crd["metadata"]["uid"] = "1"
     crd["status"] = {"acceptedNames": crd["spec"]["names"], "storedVersions": ["v1"]}
-    found = definitions.parse(StoredObject.of("a", 1, crd, Reader(lambda _: {}, lambda _: {})))
+    found = definitions.parse(StoredObject.of("a", 1, crd, ObjectReader(lambda _: {}, lambda _: {})))
     types = {"v1": CustomType(definitions.SchemaSource(found).reader_of("v1"), builtin())}
 
     [resource] = versioned_storage.resources_of(found, types, call_nobody).values()
