@@ -1,22 +1,23 @@
 """type_facts: what is true of the Go types of Kubernetes and is not written in their OpenAPI definitions.
 
-An API group keeps the facts of its types in `registry/groups/<group>/types.json`, by the name of the type, or by
-version and name (`v1.EndpointPort`) where versions differ. Types that all groups share, and those of groups that this
-server does not serve, are in types.json beside this file. A file is read when the first type of its group is asked for.
+An API group keeps the facts of its types in `registry/groups/<group>/types.json`, by the name of the type. Where
+versions differ, the key is version and name (`v1.EndpointPort`). types.json beside this file has the types that all
+groups share, and those of groups that this server does not serve. A file is read at the first type of its group.
 
-    defaults          the field's value in every object that does not have it
-    pointers          whether no value differs from the zero value, where the name of the field tells the wrong thing
-    openapi_defaults  the default that OpenAPI v3 shows (null: none), where it does not follow from the Go type
-    enums             the values that OpenAPI lists for the field, or for its elements
-    printed           whether JSON has the field when it is empty, where `required` tells the wrong thing
-    hidden_when_zero  fields with a struct that JSON leaves out when it is zero (Go's omitzero)
-    kept_when_sent_empty  fields whose empty value a client can send: a list of managed fields to forget, policies that
-                      replace the default ones, data that are frozen, and what an error shows as it was sent
-    old_versions      apiVersions that kube-apiserver reads and does not serve
-    other_groups      groups whose kind of this name is the same kind
+    defaults              a default that each object gets, whatever else it says. `protocol` of ports must be here: it
+                          is a key of lists. A default that depends on other fields is a rule of the kind's strategy.
+    openapi_defaults      the default that OpenAPI v3 shows (null: none), where it does not follow from the Go type
+    enums                 the values that OpenAPI lists for the field, or for its elements
+    pointers              whether the Go field is a pointer, where the name of the field tells the wrong thing
+    printed               whether JSON has the field when it is empty, where `required` tells the wrong thing
+    hidden_when_zero      fields with a struct that JSON leaves out when it is zero (Go's omitzero)
+    kept_when_sent_empty  fields whose empty value has a meaning: it resets managedFields, replaces default policies,
+                          differs from a missing value in immutable data, or appears in errors
+    old_versions          apiVersions that kube-apiserver reads and does not serve
+    other_groups          groups whose kind of this name is the same kind
 
-Must hold: a group without a file, and a type without a row, have no facts and are no error; what clients call a
-group is never remembered.
+Must hold: a group without a file, and a type without a row, have no facts and are no error. The cache never grows with
+the groups that clients name.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The columns that admission policies, their bindings and webhook configurations have in common."""
+"""Columns: what tables of admission policies, of their bindings and of webhook configurations have in common."""
 
 from collections.abc import Mapping
 from typing import Any

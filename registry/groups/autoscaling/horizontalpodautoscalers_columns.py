@@ -1,4 +1,4 @@
-"""The columns of a HorizontalPodAutoscaler: each metric, measured and wanted."""
+"""horizontalpodautoscalers_columns: the columns of a HorizontalPodAutoscaler, with each metric, measured and wanted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The columns of a Job: how far it is, and how long it took."""
+"""jobs_columns: the columns of a Job: its state, its completions and its duration."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import ages, formats

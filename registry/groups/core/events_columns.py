@@ -1,4 +1,4 @@
-"""The columns of an Event: when it was seen, how often, and what it is about."""
+"""events_columns: the columns of an Event: when and how often a component reported it, and about which object."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import ages

@@ -1,4 +1,4 @@
-"""The columns of a Node: whether it is ready, its roles, its addresses and the software that it runs."""
+"""nodes_columns: the columns of a Node: readiness, roles, addresses and software."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import formats

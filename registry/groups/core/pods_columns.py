@@ -1,7 +1,7 @@
-"""Pods: how many containers are ready, one word for the state of all of them, and how often they began again.
+"""pods_columns: the columns of a Pod: ready containers, one word for its state, and restarts.
 
-The word is the most telling of what the phase, the init containers (in order, up to the first that is not done) and the
-containers (the first one counts most) say.
+The word is the most telling of three sources. The phase comes first, then the first init container that is not done,
+then the containers, of which the first one counts most.
 """
 
 from collections.abc import Mapping, Sequence

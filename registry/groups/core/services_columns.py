@@ -1,4 +1,4 @@
-"""The columns of a Service: its addresses inside and outside of the cluster, and its ports."""
+"""services_columns: the columns of a Service: its addresses inside and outside of the cluster, and its ports."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The columns of a PersistentVolume and of a PersistentVolumeClaim."""
+"""volume_columns: the columns of a PersistentVolume and of a PersistentVolumeClaim."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The columns of an Ingress: its class, its hosts and where it is reached."""
+"""ingresses_columns: the columns of an Ingress: its class, its hosts and its addresses."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import formats

@@ -1,4 +1,4 @@
-"""The columns of a RoleBinding and of a ClusterRoleBinding: the role, and the subjects that get it."""
+"""bindings_columns: the columns of a RoleBinding and of a ClusterRoleBinding: the role and its subjects."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, table_of
