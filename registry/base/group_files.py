@@ -13,7 +13,7 @@ _GROUPS = Path(__file__).parent.parent / "groups"
 @cache
 def folders() -> frozenset[str]:
     """The folders of all groups."""
-    return frozenset(folder.name for folder in _GROUPS.iterdir() if folder.is_dir())
+    return frozenset(folder.name for folder in _GROUPS.iterdir() if folder.is_dir() and folder.name[0] != "_")
 
 
 def read(folder: str, name: str) -> bytes | None:

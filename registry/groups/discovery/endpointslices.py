@@ -7,9 +7,7 @@ from aio_apiserver.registry.base.validation import addresses, endpoint_ports, fi
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.machinery.printing import formats
-from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.registry.machinery.printing.formats import UNSET
+from aio_apiserver.registry.groups.discovery import endpointslices_columns
 from aio_apiserver.storage.stored_object import Object
 
 _IPV4, _IPV6, _FQDN = "IPv4", "IPv6", "FQDN"
@@ -218,38 +216,10 @@ def _validate_hinted(hinted: Sequence[Mapping[str, str]], path: str, check: Any)
     return errors
 
 
-_SHOWN = 3
-
-
-def _slice_ports(obj: Object, _now: float) -> str:
-    texts = [_slice_port(port) for port in obj.get("ports") or ()]
-    return formats.with_more(texts, _SHOWN, len(texts)) or UNSET
-
-
-def _slice_port(port: Mapping[str, Any]) -> str:
-    if port.get("port") is not None:
-        return str(port["port"])
-    name = port.get("name")
-    return "*" if name is None else str(name)
-
-
-def _slice_endpoints(obj: Object, _now: float) -> str:
-    texts = [address for one in obj.get("endpoints") or () for address in one.get("addresses") or ()]
-    return formats.with_more(texts, _SHOWN, len(texts)) or UNSET
-
-
-_COLUMNS = table_of(
-    NAME,
-    (Column(name="AddressType", field="discovery.v1.EndpointSlice.addressType"), value("addressType")),
-    (Column(name="Ports", field="discovery.v1.EndpointSlice.ports"), _slice_ports),
-    (Column(name="Endpoints", field="discovery.v1.EndpointSlice.endpoints"), _slice_endpoints),
-    AGE,
-)
-
 ENDPOINTSLICES = Kind(
     group="discovery.k8s.io",
     plural="endpointslices",
     kind="EndpointSlice",
     strategy=EndpointSliceStrategy(has_generation=True),
-    columns=_COLUMNS,
+    columns=endpointslices_columns.COLUMNS,
 )
