@@ -204,6 +204,9 @@ class Resource(Struct, frozen=True, kw_only=True):
     triggers: selectable fields that many watchers select by one value each (spec.nodeName); the Cacher indexes them.
     restore: makes an object from a stored value with its type. Without it, the type is removed and nothing else.
     reduced: removes the parts of an object that are not stored, before a write.
+    place: the part of the keys between the server's prefix and the object; without it, the name of the resource.
+    is_cached: whether the factory puts a Cacher before the store; events have none, as in kube-apiserver: they are
+    written often and read by people.
     view: for a custom resource, names the form in which the stored values are used.
     translation: converts between this form and the stored one, if they differ.
     """
@@ -217,6 +220,8 @@ class Resource(Struct, frozen=True, kw_only=True):
     restore: Callable[[Object], Object] | None = None
     reduced: Callable[[Object], Object] | None = None
     view: str = ""
+    place: str = ""
+    is_cached: bool = True
     translation: "Translation | None" = None
 
 

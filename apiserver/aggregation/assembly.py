@@ -14,6 +14,7 @@ from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.storage.clock import Clock
 
 
@@ -35,7 +36,7 @@ def open_aggregation(
 ) -> Aggregation:
     """No server is asked before an APIService names it."""
     registrations = Registrations(storage_for(resource_of(APISERVICES)))
-    resolver = Resolver(storage_for, uses_endpoints=settings.enable_aggregator_routing)
+    resolver = Resolver(storage_for, slices=ENDPOINTSLICES, uses_endpoints=settings.enable_aggregator_routing)
     tells_uid = gates.is_open("RemoteRequestHeaderUID")
     gateway = Gateway(settings, registrations, resolver, clock.patience, tells_uid=tells_uid)
     stack.push_async_callback(gateway.close)

@@ -4,6 +4,7 @@ import logging
 
 from aio_apiserver.apiserver.config import admission_config, port_range
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.registry.controlplane.providers import BETA_VERSIONS
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.enablement import Enablement
@@ -37,6 +38,6 @@ def _enablement(settings: Settings) -> Enablement:
         return Enablement()
     given = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in settings.runtime_config)}
     found = enablement.parse(given, builtin().versions)
-    for version in found.unserved():
+    for version in found.unserved(BETA_VERSIONS):
         logger.warning("--runtime-config: this server has no %s", version)
     return found

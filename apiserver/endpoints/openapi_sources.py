@@ -18,9 +18,6 @@ from aio_apiserver.registry.machinery.openapi.custom import CustomGroupVersion, 
 from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
 
-_TOLD_OTHERWISE = frozenset({("", "namespaces")})
-"""What answers deletions with the object, and is published as if it did not: so it is upstream."""
-
 Sources = Callable[[], Mapping[str, DocumentSource]]
 """The sources of everything that is served now, by path: the same mapping as long as nothing changes."""
 
@@ -85,8 +82,7 @@ def _resource(path: str, served: Served[Any], types: Catalog) -> DocumentedResou
         object_kind=kind,
         definition=_definition(served, types),
         verbs=served.verbs & frozenset(verbs.IN_ORDER),
-        returns_deleted_object=served.kind.returns_deleted_object
-        and (served.kind.group, served.kind.plural) not in _TOLD_OTHERWISE,
+        returns_deleted_object=served.kind.returns_deleted_object and not served.kind.hides_deleted_object,
     )
 
 

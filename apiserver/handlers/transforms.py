@@ -57,7 +57,7 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
         made = row(transform, served, obj, now=served.clock.now())
         return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=[made])
     if transform.kind == negotiation.PARTIAL:
-        return tables.partial(transform.api_version, obj, served.kind)
+        return tables.partial(transform.api_version, obj, hidden=served.kind.inner_annotations)
     if served.is_custom:
         raise errors.StatusError("content is not a list")
     found = _go_type(served.view.object_kind)
@@ -75,7 +75,7 @@ async def many(transform: Transform, served: Served[Any], metadata: Object, item
         )
     if transform.kind == negotiation.PARTIAL_LIST:
         shown = [item.decode() async for item in in_turns(items)]
-        return tables.partial_list(transform.api_version, metadata, shown, served.kind)
+        return tables.partial_list(transform.api_version, metadata, shown, hidden=served.kind.inner_annotations)
     now = served.clock.now()
     ordered = _ordered(served, items)
     rows = [row(transform, served, item.decode(), now=now) async for item in in_turns(ordered)]
@@ -96,7 +96,7 @@ def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -
     elif transform.include == _NONE:
         made["object"] = None
     else:
-        made["object"] = tables.partial(transform.api_version, obj, served.kind)
+        made["object"] = tables.partial(transform.api_version, obj, hidden=served.kind.inner_annotations)
     return made
 
 

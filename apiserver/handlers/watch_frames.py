@@ -58,7 +58,7 @@ def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> t
         return _no_frame, _no_frame
 
     def partly(event: WatchEvent) -> Object:
-        return tables.partial(transform.api_version, _object(served, event), served.kind)
+        return tables.partial(transform.api_version, _object(served, event), hidden=served.kind.inner_annotations)
 
     frames = _shown_frames(served, wire, partly)
     return frames, frames

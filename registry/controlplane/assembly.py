@@ -43,8 +43,6 @@ def environment_of(given: Foundation) -> Environment:
 
 def served(groups: Groups, enablement: Enablement) -> Groups:
     """What of all groups clients find."""
-    if enablement.is_default:
-        return groups
     found = {
         group: {
             version: {
@@ -65,4 +63,4 @@ def served(groups: Groups, enablement: Enablement) -> Groups:
 
 def assemble(environment: Environment) -> Groups:
     """Make the resources of all groups."""
-    return {provider.group: provider.storages(environment) for provider in PROVIDERS}
+    return {provider.group.name: provider.storages(environment) for provider in PROVIDERS}

@@ -14,19 +14,6 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base.golang.text import parse_bool
 
-BETA_VERSIONS: Mapping[tuple[str, str], Sequence[str]] = {
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"): ("v1beta1",),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"): ("v1beta1",),
-    ("networking.k8s.io", "ipaddresses"): ("v1beta1",),
-    ("networking.k8s.io", "servicecidrs"): ("v1beta1",),
-    ("resource.k8s.io", "deviceclasses"): ("v1beta2",),
-    ("resource.k8s.io", "resourceclaims"): ("v1beta2",),
-    ("resource.k8s.io", "resourceclaimtemplates"): ("v1beta2",),
-    ("resource.k8s.io", "resourceslices"): ("v1beta2",),
-    ("storage.k8s.io", "volumeattributesclasses"): ("v1beta1",),
-}
-"""By group and plural: versions whose objects are written as those of the stored version are."""
-
 _ALL = "api/all"
 _PATTERNS: Mapping[str, str] = {
     _ALL: "",
@@ -46,17 +33,12 @@ class Enablement(Struct, frozen=True):
     versions: Mapping[tuple[str, str], bool] = {}
     resources: Mapping[tuple[str, str, str], bool] = {}
 
-    @property
-    def is_default(self) -> bool:
-        """Whether nothing was said."""
-        return not (self.patterns or self.versions or self.resources)
-
     def has(self, group: str, version: str, plural: str) -> bool:
         """Whether a resource is served in a version."""
         said = self.resources.get((group, version, plural), self.versions.get((group, version)))
         if said is not None:
             return said
-        enabled = bool(_STABLE.match(version))
+        enabled = is_stable(version)
         for name, pattern in _PATTERNS.items():
             if name in self.patterns and re.match(pattern, version):
                 enabled = self.patterns[name]
@@ -67,16 +49,16 @@ class Enablement(Struct, frozen=True):
         asked = (is_on for (its, one, _), is_on in self.resources.items() if (its, one) == (group, version))
         return self.has(group, version, "") or any(asked)
 
-    def beta_versions(self, group: str, plural: str) -> Sequence[str]:
-        """In which further versions a resource is served."""
-        return [one for one in BETA_VERSIONS.get((group, plural), ()) if self.has(group, one, plural)]
-
-    def unserved(self) -> Sequence[str]:
-        """The versions that were asked for and are not served by this server at all."""
-        known = {(group, version) for (group, _), versions in BETA_VERSIONS.items() for version in versions}
+    def unserved(self, known: Collection[tuple[str, str]]) -> Sequence[str]:
+        """The versions that were asked for and are neither stable nor among the known ones, by group and version."""
         asked = [*(one for one, is_on in self.versions.items() if is_on)]
         asked += [(group, version) for (group, version, _), is_on in self.resources.items() if is_on]
-        return sorted({"/".join(one) for one in asked if not _STABLE.match(one[1]) and one not in known})
+        return sorted({"/".join(one) for one in asked if not is_stable(one[1]) and one not in known})
+
+
+def is_stable(version: str) -> bool:
+    """Whether a version is served as long as no word says otherwise."""
+    return bool(_STABLE.match(version))
 
 
 def parse(given: Mapping[str, str], known: Collection[tuple[str, str]]) -> Enablement:

@@ -90,13 +90,7 @@ class FieldManagers:
 
     def _made(self, version: str, subresource: str) -> FieldManager:
         kind = self._kind
-        reset = resets(
-            kind.group,
-            kind.plural,
-            subresource,
-            has_status=kind.strategy.has_status,
-            is_custom=kind.is_custom,
-        )
+        reset = resets(subresource, has_status=kind.strategy.has_status, is_custom=kind.is_custom, own=kind.resets)
         form = self._forms[kind.api_version(version)]
         return FieldManager(form, self._forms, self._now, subresource, reset, self._ask)
 

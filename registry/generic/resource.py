@@ -24,6 +24,8 @@ def resource_of(kind: Kind) -> Resource:
         type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.hub_version)},
         fields=fields,
         triggers=kind.triggers,
+        place=kind.place,
+        is_cached=kind.is_cached,
         restore=_decorated(kind.decorate) if kind.decorate is not None else None,
     )
 

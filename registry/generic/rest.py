@@ -26,6 +26,7 @@ from aio_apiserver.registry.generic.admission.interface import Admission, Run
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.generic.component_probes import Probe, probe_nothing
 from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
 from aio_apiserver.registry.generic.metric_sets import MetricSets
@@ -274,7 +275,7 @@ class RESTStorageProvider(Protocol):
     """One API group: its resources by version and path (`deployments`, `deployments/scale`)."""
 
     @property
-    def group(self) -> str: ...
+    def group(self) -> APIGroup: ...
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """Versions in order of preference."""

@@ -10,13 +10,12 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic import verbs
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import KindAcceptor, RESTStorage, TableConvertor
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import Columns
-from aio_apiserver.registry.machinery.printing.printers import columns_of
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.view import View
@@ -88,14 +87,9 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
 
     @cached_property
     def columns(self) -> Columns:
-        """How tables show its objects."""
-        kind = self.view.object_kind
+        """How tables show its objects: as its storage says, or else its kind."""
         storage: object = self.storage
-        if isinstance(storage, TableConvertor):
-            return storage.columns
-        if kind.kind == self.kind.kind and self.kind.columns is not None:
-            return self.kind.columns
-        return columns_of(GroupKind(kind.group, kind.kind))
+        return storage.columns if isinstance(storage, TableConvertor) else self.kind.columns
 
     @cached_property
     def column_definitions(self) -> Sequence[Object]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.forms import forms_of
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
@@ -27,17 +28,20 @@ Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, 
 """More resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""
 
 
+HooksFor = Callable[[Environment], Hooks]
+"""What a kind does besides, where it needs more than the objects in hand."""
+
+
 def _no_extras(_stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     return {}
 
 
 class KindsProvider(Struct, frozen=True, kw_only=True):
-    """A group. `versions` are in order of preference."""
+    """A group and its kinds."""
 
-    group: str
-    versions: Sequence[str] = ("v1",)
+    group: APIGroup
     kinds: Sequence[Kind] = ()
-    hooks: Mapping[str, Callable[[Environment], Hooks]] = field(default_factory=dict)
+    hooks: Mapping[str, HooksFor] = field(default_factory=dict)
     """By plural: what a kind does besides, where it needs more than the objects in hand."""
     also: Mapping[str, Sequence[Kind]] = field(default_factory=dict)
     """By plural: kinds of other groups that show the same objects, whose writers own fields in their words."""
@@ -49,18 +53,18 @@ class KindsProvider(Struct, frozen=True, kw_only=True):
         stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in kinds}
         for plural, hooks_for in self.hooks.items():
             stores[plural] = replace(stores[plural], hooks=hooks_for(environment))
-        versions = dict.fromkeys([*self.versions, *(one for kind in kinds for one in kind.versions)])
-        storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in versions}
+        storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.group.versions}
         for store in stores.values():
             for version in store.kind.versions:
                 storages[version].update(_paths(store))
         for version, more in self.extras(stores, environment).items():
             storages[version].update(more)
-        return storages
+        return {version: paths for version, paths in storages.items() if paths}
 
 
 def _with_beta_versions(kind: Kind, environment: Environment) -> Kind:
-    more = environment.config.enablement.beta_versions(kind.group, kind.plural)
+    enablement = environment.config.enablement
+    more = [one for one in kind.beta_versions if enablement.has(kind.group, one, kind.plural)]
     return replace(kind, versions=(*kind.versions, *more)) if more else kind
 
 

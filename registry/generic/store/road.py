@@ -138,4 +138,4 @@ class Road(Struct, frozen=True, kw_only=True):
 
     def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> Awaitable[T]:
         """The result of a call to storage, its errors translated."""
-        return interpret.interpreted(work, interpret.Operation(self.kind.resource, verb, name))
+        return interpret.interpreted(work, interpret.operation_on(self.kind, verb, name))

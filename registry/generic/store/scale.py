@@ -4,9 +4,6 @@ Reads make a Scale from the parent; a write changes the parent's replicas inside
 admission sees Scales on this path, never the parent; nothing of the parent but its replicas changes.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,7 +19,19 @@ from aio_apiserver.registry.generic.rest import Made, Request, Updated, UpdatedO
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery.patch.apply import scale as owners
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.registry.machinery.printing.columns import AGE, Column, table_of, value
+from aio_apiserver.registry.machinery.selectors import texts
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+
+COLUMNS = table_of(
+    (Column(name="Name", field="meta.v1.ObjectMeta.name"), value("metadata.name")),
+    (Column(name="Desired", type="integer", field="autoscaling.v1.ScaleSpec.replicas"), value("spec.replicas", 0)),
+    (
+        Column(name="Available", type="integer", field="autoscaling.v1.ScaleStatus.replicas"),
+        value("status.replicas", 0),
+    ),
+    AGE,
+)
 
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -36,6 +45,8 @@ _READER = ObjectReader(_unreadable, lambda _obj: {})
 
 class ScaleREST:
     """The scale of the objects of one Store."""
+
+    columns = COLUMNS
 
     def __init__(self, store: Store) -> None:
         assert store.kind.scale is not None
@@ -158,36 +169,10 @@ def scale_of(parent: Object, paths: Scale) -> Object:
     metadata = parent["metadata"]
     spec_replicas = objects.get(parent, paths.spec_replicas, 0)
     status: Object = {"replicas": objects.get(parent, paths.status_replicas, 0)}
-    if selector := selector_text(objects.get(parent, paths.selector)):
+    if selector := texts.selector_text(objects.get(parent, paths.selector)):
         status["selector"] = selector
     return {
         "metadata": {name: metadata[name] for name in _SHOWN_METADATA if name in metadata},
         "spec": {"replicas": spec_replicas} if spec_replicas else {},
         "status": status,
     }
-
-
-def selector_text(selector: Any) -> str:
-    """A selector as text: what a query would say. Text stays, a plain map means equality."""
-    if not selector:
-        return ""
-    if isinstance(selector, str):
-        return selector
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return ",".join(f"{name}={selector[name]}" for name in sorted(selector))
-    requirements = [(name, f"{name}={value}") for name, value in (selector.get("matchLabels") or {}).items()]
-    requirements += [(one["key"], _expression_text(one)) for one in selector.get("matchExpressions") or ()]
-    return ",".join(text for _, text in sorted(requirements, key=lambda requirement: requirement[0]))
-
-
-def _expression_text(expression: Mapping[str, Any]) -> str:
-    key, values = expression["key"], ",".join(sorted(expression.get("values") or ()))
-    match expression["operator"]:
-        case "In":
-            return f"{key} in ({values})"
-        case "NotIn":
-            return f"{key} notin ({values})"
-        case "Exists":
-            return f"{key}"
-        case _:
-            return f"!{key}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
@@ -15,4 +16,4 @@ def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[s
     return {"v1": {DEFINITIONS.plural: DefinitionStore.of(stores[DEFINITIONS.plural])}}
 
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_extras)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=16700), kinds=KINDS, extras=_extras)

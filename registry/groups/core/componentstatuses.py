@@ -15,9 +15,30 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.machinery.printing.columns import NAME, Cell, Column, table_of
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+
+
+def _health(member: str) -> Cell:
+    """What the condition of health says."""
+
+    def cell(status: Object, _now: float) -> str:
+        found: Object = next((one for one in status.get("conditions") or () if one.get("type") == "Healthy"), {})
+        if member != "status":
+            return str(found.get(member) or "")
+        return {None: "Unknown", "True": "Healthy"}.get(found.get(member), "Unhealthy")
+
+    return cell
+
+
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Status", text="Status of the component conditions"), _health("status")),
+    (Column(name="Message", text="Message of the component conditions"), _health("message")),
+    (Column(name="Error", text="Error of the component conditions"), _health("error")),
+)
 
 COMPONENTSTATUSES = Kind(
     group="",
@@ -27,6 +48,7 @@ COMPONENTSTATUSES = Kind(
     short_names=("cs",),
     verbs=("get", "list"),
     deprecation="v1 ComponentStatus is deprecated in v1.19+",
+    columns=_COLUMNS,
 )
 
 _DEADLINE_SECONDS = 20.0

@@ -15,6 +15,7 @@ from aio_apiserver.registry.groups.core import (
     service_types,
     service_validation,
     service_warnings,
+    services_columns,
 )
 from aio_apiserver.registry.groups.core.service_types import CLUSTER_IP, LOAD_BALANCER
 from aio_apiserver.storage.stored_object import Object
@@ -109,6 +110,7 @@ SERVICES = Kind(
     group="",
     plural="services",
     kind="Service",
+    stored_under="services/specs",
     short_names=("svc",),
     categories=("all",),
     strategy=ServiceStrategy(has_status=True, allows_create_on_update=True, check_name=names.is_dns_label),
@@ -116,4 +118,5 @@ SERVICES = Kind(
     returns_deleted_object=True,
     decorate=service_read_defaults.complete,
     fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
+    columns=services_columns.COLUMNS,
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.store.provider import KindsProvider
@@ -38,4 +39,4 @@ def _guard_all(stores: Mapping[str, Store], environment: Environment) -> Mapping
     return {"v1": {plural: _guarded(store, guard) for plural, store in stores.items()}}
 
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_guard_all)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17000), kinds=KINDS, extras=_guard_all)

@@ -1,5 +1,6 @@
 """The scheduling.k8s.io group: its kinds."""
 
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 
@@ -7,4 +8,4 @@ GROUP = "scheduling.k8s.io"
 
 KINDS = (PRIORITYCLASSES,)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=16600), kinds=KINDS)

@@ -9,7 +9,6 @@ CIDRS = ("networking.k8s.io", "v1beta1", "servicecidrs")
 def test_without_a_word_all_but_alpha_and_beta_is_served() -> None:
     nothing = Enablement()
 
-    assert nothing.is_default
     assert nothing.has("apps", "v1", "deployments")
     assert not nothing.has(*CIDRS)
 
@@ -30,7 +29,6 @@ def test_the_closest_word_counts(given: dict[str, str], is_served: bool) -> None
     found = parse(given, builtin().versions)
 
     assert found.has(*CIDRS) is is_served
-    assert ("v1beta1" in found.beta_versions("networking.k8s.io", "servicecidrs")) is is_served
 
 
 @pytest.mark.parametrize(
@@ -62,4 +60,4 @@ def test_what_makes_no_sense_is_refused_in_the_words_of_kube_apiserver(given: di
 def test_versions_that_this_server_does_not_have_are_named() -> None:
     found = parse({"resource.k8s.io/v1alpha3": "true", "resource.k8s.io/v1beta2": "true"}, builtin().versions)
 
-    assert found.unserved() == ["resource.k8s.io/v1alpha3"]
+    assert found.unserved({("resource.k8s.io", "v1beta2")}) == ["resource.k8s.io/v1alpha3"]

@@ -24,10 +24,12 @@ from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import Watcher
 
 PODS = Resource(group="", resource="pods", namespaced=True)
-SERVICES = Resource(group="", resource="services", namespaced=True)
+SERVICES = Resource(group="", resource="services", namespaced=True, place="services/specs")
 SECRETS = Resource(group="", resource="secrets", namespaced=True)
-EVENTS = Resource(group="", resource="events", namespaced=True)
-CRONTABS = Resource(group="stable.example.com", resource="crontabs", namespaced=True)
+EVENTS = Resource(group="", resource="events", namespaced=True, is_cached=False)
+CRONTABS = Resource(
+    group="stable.example.com", resource="crontabs", namespaced=True, place="stable.example.com/crontabs"
+)
 
 
 def named(name: str) -> Object:

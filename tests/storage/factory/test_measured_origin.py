@@ -9,7 +9,7 @@ from aio_apiserver.storage.measures import Counter, Tally
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
 PODS = Resource(group="", resource="pods", namespaced=True)
-EVENTS = Resource(group="", resource="events", namespaced=True)
+EVENTS = Resource(group="", resource="events", namespaced=True, is_cached=False)
 
 
 def requests(latencies: Latencies) -> dict[tuple[str, ...], int]:

@@ -9,7 +9,8 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.kind import Scale
 from aio_apiserver.registry.generic.options import UpdateOptions
 from aio_apiserver.registry.generic.rest import Made, UpdatedObject
-from aio_apiserver.registry.generic.store.scale import ScaleREST, selector_text
+from aio_apiserver.registry.generic.store.scale import ScaleREST
+from aio_apiserver.registry.machinery.selectors.texts import selector_text
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.generic.widgets import REQUEST, WIDGETS, create, widgets
 
