@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base import amounts
-from aio_apiserver.registry.groups.core.pod_resources import aggregate
+from aio_apiserver.registry.groups.core.parts.pod_resources import aggregate
 from aio_apiserver.storage.stored_object import Object
 
 _HARD_EFFECTS = ("NoSchedule", "NoExecute")

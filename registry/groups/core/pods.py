@@ -8,7 +8,8 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import app_armor, pod_resources, pod_spec, pod_warnings, pods_columns
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, pods_columns
+from aio_apiserver.registry.groups.core.parts import app_armor, pod_resources
 from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.core.pods_validation import allowances, options, pod, updates
 from aio_apiserver.storage.stored_object import Object

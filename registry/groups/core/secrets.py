@@ -12,7 +12,8 @@ from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import data, key_pairs
+from aio_apiserver.registry.groups.core import key_pairs
+from aio_apiserver.registry.groups.core.parts import data
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, value
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object

@@ -6,8 +6,8 @@ left as it is, at the cost of a few lookups.
 
 from typing import Any
 
-from aio_apiserver.registry.groups.core import service_changes, service_types
-from aio_apiserver.registry.groups.core.service_types import IPV4, IPV6, NONE, REQUIRE_DUAL_STACK, SINGLE_STACK
+from aio_apiserver.registry.groups.core.parts import service_changes, service_types
+from aio_apiserver.registry.groups.core.parts.service_types import IPV4, IPV6, NONE, REQUIRE_DUAL_STACK, SINGLE_STACK
 from aio_apiserver.storage.stored_object import Object
 
 _PRIMARY, _OTHER = IPV4, IPV6

@@ -10,14 +10,13 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import (
-    service_changes,
     service_read_defaults,
-    service_types,
     service_validation,
     service_warnings,
     services_columns,
 )
-from aio_apiserver.registry.groups.core.service_types import CLUSTER_IP, LOAD_BALANCER
+from aio_apiserver.registry.groups.core.parts import service_changes, service_types
+from aio_apiserver.registry.groups.core.parts.service_types import CLUSTER_IP, LOAD_BALANCER
 from aio_apiserver.storage.stored_object import Object
 
 _AFFINITY_SECONDS = 10800

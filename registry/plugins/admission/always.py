@@ -1,7 +1,7 @@
 """AlwaysAdmit and AlwaysDeny: for tests of clients."""
 
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
-from aio_apiserver.registry.plugins.admission import refusals
 
 
 class AlwaysAdmit(Plugin):

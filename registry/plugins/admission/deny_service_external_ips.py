@@ -1,8 +1,8 @@
 """DenyServiceExternalIPs: services get no new addresses that they name themselves."""
 
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.storage.stored_object import Object
 
 _SERVICES = GroupResource("", "services")

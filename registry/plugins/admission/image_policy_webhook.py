@@ -20,10 +20,10 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object

@@ -11,10 +11,10 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.groups.core import pod_resources
-from aio_apiserver.registry.plugins.admission import refusals
+from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

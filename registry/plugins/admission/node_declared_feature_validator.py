@@ -5,8 +5,8 @@ from typing import Any
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
 
 Spec = Mapping[str, Any]

@@ -13,9 +13,10 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import differences, internal
 from aio_apiserver.registry.generic.access.users import NODES, UserInfo
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission import node_tokens, refusals
+from aio_apiserver.registry.plugins.admission import node_tokens
 from aio_apiserver.registry.plugins.admission.node_tokens import NodeObjects
 from aio_apiserver.registry.plugins.admission.pod_references import first_reference
 from aio_apiserver.storage.stored_object import Object

@@ -8,6 +8,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
@@ -18,7 +19,6 @@ from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENT
 from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.storage.csidrivers import CSIDRIVERS
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.storage.stored_object import Object
 
 _VERB = "request-serviceaccounts-token-audience"

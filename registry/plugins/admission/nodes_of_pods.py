@@ -2,9 +2,9 @@
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

@@ -11,10 +11,10 @@ from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.storage.stored_object import Object
 

@@ -7,9 +7,9 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.groups.core import pod_resources
-from aio_apiserver.registry.plugins.admission import refusals
+from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
 from aio_apiserver.storage.stored_object import Object
 

@@ -13,8 +13,8 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.core import pod_resources, toleration_texts
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.parts import pod_resources, toleration_texts
 from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pods import is_pod
 from aio_apiserver.registry.plugins.admission.tolerations import Toleration

@@ -6,9 +6,9 @@ Must hold: every pod that is stored has a priority; it never changes afterwards,
 from msgspec import Struct
 
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.pods import is_pod
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from aio_apiserver.registry.base import amounts, errors, objects
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
@@ -31,7 +32,6 @@ from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.events.provider import KINDS as NEWER_EVENTS
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.matching import REVIEWS
 from aio_apiserver.registry.plugins.quota import charging, limited
 from aio_apiserver.registry.plugins.quota.claims import DeviceClaims, VolumeClaims

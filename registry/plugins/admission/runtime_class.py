@@ -7,9 +7,10 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission import refusals, tolerations
+from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pods import is_pod
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

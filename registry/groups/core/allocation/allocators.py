@@ -15,12 +15,12 @@ from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.groups.core import service_changes, service_types
 from aio_apiserver.registry.groups.core.allocation import families, port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
 from aio_apiserver.registry.groups.core.allocation.node_ports import DryPorts, NodePorts, Ports
 from aio_apiserver.registry.groups.core.allocation.port_plans import Plan
-from aio_apiserver.registry.groups.core.service_types import Spec
+from aio_apiserver.registry.groups.core.parts import service_changes, service_types
+from aio_apiserver.registry.groups.core.parts.service_types import Spec
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 logger = logging.getLogger(__name__)

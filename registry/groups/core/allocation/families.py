@@ -11,8 +11,8 @@ from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import addresses, field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.core import service_addresses, service_types
-from aio_apiserver.registry.groups.core.service_types import (
+from aio_apiserver.registry.groups.core.parts import service_addresses, service_types
+from aio_apiserver.registry.groups.core.parts.service_types import (
     PREFER_DUAL_STACK,
     REQUIRE_DUAL_STACK,
     SINGLE_STACK,

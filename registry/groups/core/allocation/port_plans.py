@@ -12,9 +12,9 @@ from aio_apiserver.registry.base.errors import InternalError, Invalid, StatusErr
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.groups.core import service_types
 from aio_apiserver.registry.groups.core.allocation.node_ports import PortError, Ports
-from aio_apiserver.registry.groups.core.service_types import Spec
+from aio_apiserver.registry.groups.core.parts import service_types
+from aio_apiserver.registry.groups.core.parts.service_types import Spec
 
 
 class Plan(Struct):

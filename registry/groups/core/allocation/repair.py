@@ -14,10 +14,10 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
-from aio_apiserver.registry.groups.core import service_types
 from aio_apiserver.registry.groups.core.allocation import port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs
 from aio_apiserver.registry.groups.core.allocation.node_ports import NodePorts, PortError, PortSet
+from aio_apiserver.registry.groups.core.parts import service_types
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, Storage
 from aio_apiserver.storage.stored_object import Object

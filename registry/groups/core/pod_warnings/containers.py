@@ -5,7 +5,7 @@ from typing import Any
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import resource_names
-from aio_apiserver.registry.groups.core import app_armor
+from aio_apiserver.registry.groups.core.parts import app_armor
 from aio_apiserver.registry.groups.core.pods_validation import rules
 
 SECCOMP_IS_OVER = 'non-functional in v1.27+; use the "seccompProfile" field instead'

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.groups.core import app_armor, toleration_texts
+from aio_apiserver.registry.groups.core.parts import app_armor, toleration_texts
 from aio_apiserver.registry.groups.core.pods_validation import rules, scheduling
 from aio_apiserver.registry.groups.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.registry.base.validation import field, names
-from aio_apiserver.registry.groups.core.data import check_key
+from aio_apiserver.registry.groups.core.parts.data import check_key
 from aio_apiserver.registry.groups.core.pods_validation import fields_of_pods, rules
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
 

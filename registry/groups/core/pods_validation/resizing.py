@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.groups.core import pod_resources
+from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.groups.core.pods_validation import pod, restarts, rules, updates
 from aio_apiserver.registry.groups.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj

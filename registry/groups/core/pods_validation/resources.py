@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, resource_names
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
-from aio_apiserver.registry.groups.core import pod_resources
+from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.groups.core.pods_validation import rules
 from aio_apiserver.registry.groups.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj

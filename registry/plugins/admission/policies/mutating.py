@@ -13,6 +13,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.admission.refusals import forbidden
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
@@ -30,7 +31,6 @@ from aio_apiserver.registry.plugins.admission.policies.params import Misconfigur
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
 from aio_apiserver.registry.plugins.admission.policies.writes import Write
-from aio_apiserver.registry.plugins.admission.refusals import forbidden
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 

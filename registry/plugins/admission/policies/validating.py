@@ -12,6 +12,7 @@ from msgspec import Struct
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
+from aio_apiserver.registry.generic.admission.refusals import forbidden
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
@@ -28,7 +29,6 @@ from aio_apiserver.registry.plugins.admission.policies.notes import Notes, note_
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
 from aio_apiserver.registry.plugins.admission.policies.writes import Write
-from aio_apiserver.registry.plugins.admission.refusals import forbidden
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from aio_apiserver.registry.base.validation import addresses, field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.core import service_types
-from aio_apiserver.registry.groups.core.service_types import IPV4, IPV6, SINGLE_STACK, Spec
+from aio_apiserver.registry.groups.core.parts import service_types
+from aio_apiserver.registry.groups.core.parts.service_types import IPV4, IPV6, SINGLE_STACK, Spec
 
 _IPS, _FAMILIES, _POLICY = "spec.clusterIPs", "spec.ipFamilies", "spec.ipFamilyPolicy"
 _ONCE = "may not change once set"

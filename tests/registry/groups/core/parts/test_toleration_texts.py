@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from aio_apiserver.registry.groups.core import toleration_texts
+from aio_apiserver.registry.groups.core.parts import toleration_texts
 
 
 def test_names_count_whatever_their_case() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.groups.core import pod_resources
+from aio_apiserver.registry.groups.core.parts import pod_resources
 
 
 def container(requests: Any = None, limits: Any = None, **more: Any) -> dict[str, Any]:

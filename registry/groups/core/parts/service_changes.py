@@ -6,8 +6,8 @@ left for validation to judge; only what it repeats, or leaves out, is settled he
 
 from typing import Any
 
-from aio_apiserver.registry.groups.core import service_types
-from aio_apiserver.registry.groups.core.service_types import LOAD_BALANCER, Spec, same
+from aio_apiserver.registry.groups.core.parts import service_types
+from aio_apiserver.registry.groups.core.parts.service_types import LOAD_BALANCER, Spec, same
 
 NewSpec = dict[str, Any]
 
