@@ -22,6 +22,11 @@ class Source(NamedTuple):
         """Its first two names: `apiserver.wire`, `registry.base`."""
         return ".".join(self.name.split(".")[:2])
 
+    @property
+    def folder(self) -> str:
+        """The package that it stands in, as `registry.groups.core.parts`."""
+        return self.path.rpartition("/")[0].replace("/", ".")
+
 
 @cache
 def product() -> tuple[Source, ...]:
