@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.controllers.decisions import disruptions, events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.rollouts import replicas
-from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import (
     DEPLOYMENTS,
@@ -16,6 +16,7 @@ from aio_apiserver.controllers.runtime.places import (
     STATEFUL_SETS,
 )
 from aio_apiserver.registry.base.validation.label_selectors import selects
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 
 _OWNERS = {
@@ -104,7 +105,7 @@ class DisruptionController(Controller):
         group, _, version = api_version.rpartition("/")
         for place in self.client.resources("get"):
             if place.group == group and self.client.at(place).kind.kind == kind:
-                path = Place(group, version, place.path).part("scale")
+                path = ResourcePath(group, version, place.path).part("scale")
                 if self.client.served.get(path) is None:
                     return 0
                 scale = await self.client.get(path, key)

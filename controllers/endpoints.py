@@ -1,16 +1,17 @@
 """Endpoints and EndpointSlices of services that select pods."""
 
 from aio_apiserver.controllers.decisions import endpoints
-from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 
 
 class _OfServices(Controller):
     """What changes when services or their pods do."""
 
-    place: Place
+    place: ResourcePath
 
     def begin(self) -> None:
         self._services = self.follow(SERVICES, key_of)

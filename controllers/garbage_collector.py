@@ -8,11 +8,12 @@ import asyncio
 
 from aio_apiserver.controllers.decisions import ownership
 from aio_apiserver.controllers.decisions.ownership import Fate, Graph, Node, Reference
-from aio_apiserver.controllers.runtime.client import NotServed, Place, split
+from aio_apiserver.controllers.runtime.client import NotServed, split
 from aio_apiserver.controllers.runtime.controller import Controller, Desk, NotYet
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import DEFINITIONS
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")
@@ -40,7 +41,7 @@ class GarbageCollector(Controller):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._graph = Graph()
-        self._places: list[Place] = []
+        self._places: list[ResourcePath] = []
         self._kinds: list[str] = []
         """Of what is in the places."""
         self._informers: dict[tuple[str, str], tuple[Informer, asyncio.Task[None]]] = {}
@@ -65,7 +66,7 @@ class GarbageCollector(Controller):
         new = [place for name, place in served.items() if name not in self._informers and name not in _IGNORED]
         return [self._follow_one(place) for place in new]
 
-    def _follow_one(self, place: Place) -> Informer:
+    def _follow_one(self, place: ResourcePath) -> Informer:
         informer = Informer(self.client.served, place, _metadata_of)
         number = len(self._places)
         self._places.append(place)
@@ -159,7 +160,7 @@ class GarbageCollector(Controller):
             return Fate.GONE
         return Fate.WAITING if ownership.node_of(owner, 0, "").waits_for_dependents else Fate.THERE
 
-    def _place_of(self, group: str, kind: str) -> Place:
+    def _place_of(self, group: str, kind: str) -> ResourcePath:
         for place in self.client.resources("get"):
             if place.group == group and self.client.at(place).kind.kind == kind:
                 return place

@@ -6,10 +6,11 @@ Must hold: the namespace goes only after a look at the newest state of every res
 from collections.abc import Iterable
 
 from aio_apiserver.controllers.decisions.namespace_conditions import Remains
-from aio_apiserver.controllers.runtime.client import NotServed, Place, key_of
+from aio_apiserver.controllers.runtime.client import NotServed, key_of
 from aio_apiserver.controllers.runtime.controller import Controller, NotYet
 from aio_apiserver.controllers.runtime.places import NAMESPACES, PODS
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.core.namespaces import FINALIZER
 from aio_apiserver.storage.stored_object import Object
 
@@ -49,7 +50,7 @@ class NamespaceController(Controller):
             await self._delete(places, namespace, remains)
         return remains
 
-    async def _delete(self, places: Iterable[Place], namespace: str, remains: Remains) -> None:
+    async def _delete(self, places: Iterable[ResourcePath], namespace: str, remains: Remains) -> None:
         for place in places:
             try:
                 if not self.client.at(place).kind.is_namespaced or not await self.client.has_any(place, namespace):

@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 from aio_apiserver.controllers.decisions import claims, events
 from aio_apiserver.controllers.decisions import pods as podrules
-from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import PODS
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.validation.label_selectors import selects
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ T = TypeVar("T")
 class PodOwner(Controller):
     """Controls objects of one kind with a selector."""
 
-    place: Place
+    place: ResourcePath
     kind = ""
     dependents = PODS
     """What it controls."""

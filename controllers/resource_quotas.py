@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from aio_apiserver.controllers.decisions.pods import is_active
-from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.plugins.admission.resource_quota import EVALUATORS
 from aio_apiserver.registry.plugins.quota import charging
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
@@ -29,7 +30,7 @@ class ResourceQuotaController(Controller):
         for place in _FOLLOWED:
             self.follow(place).listen(partial(self._changed, place))
 
-    def _changed(self, place: Place, _key: str, before: Object | None, after: Object | None) -> None:
+    def _changed(self, place: ResourcePath, _key: str, before: Object | None, after: Object | None) -> None:
         """What is new was charged when it was made; what is gone, or has finished, has to be given back."""
         is_over = after is None or (place == PODS and not is_active(after))
         if before is not None and is_over:
@@ -58,7 +59,7 @@ class ResourceQuotaController(Controller):
             await self.client.change(RESOURCE_QUOTAS.part("status"), quota, tell)
         return _INTERVAL_SECONDS
 
-    def _evaluators(self, hard: Mapping[str, str]) -> Iterator[tuple[Place, Evaluator]]:
+    def _evaluators(self, hard: Mapping[str, str]) -> Iterator[tuple[ResourcePath, Evaluator]]:
         """The resources that a quota limits."""
         for place in list(self.client.resources("list")):
             resource = GroupResource(place.group, place.path)

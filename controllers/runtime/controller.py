@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.runtime.client import Client, Place
+from aio_apiserver.controllers.runtime.client import Client
 from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
@@ -18,6 +18,7 @@ from aio_apiserver.controllers.runtime.recorder import Recorder
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock
@@ -113,7 +114,7 @@ class Controller:
         limits = self.desk.limits
         return RateLimiter(limits.qps * self.qps_factor, limits.burst * self.burst_factor, self.desk.clock.patience)
 
-    def follow(self, place: Place, *keys: Callable[[Object], str]) -> Informer:
+    def follow(self, place: ResourcePath, *keys: Callable[[Object], str]) -> Informer:
         """Follow a resource; each of `keys` names a key to look at (or none) for an object, before and after."""
         informer = self.desk.informers.of(place)
         self._followed.append(informer)

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
-from aio_apiserver.controllers.runtime.client import Place
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.following import Following
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.interface import Watch, WatchOptions, WatchSink
@@ -35,7 +35,7 @@ def controller_uid(obj: Object) -> str:
 class _Served:
     """The storage of a place as it is whenever a watch begins: definitions come, change and go."""
 
-    def __init__(self, served: ServedPaths, place: Place) -> None:
+    def __init__(self, served: ServedPaths, place: ResourcePath) -> None:
         self._served = served
         self._place = place
 
@@ -50,7 +50,7 @@ class _Served:
 class Informer:
     """The objects of one resource."""
 
-    def __init__(self, served: ServedPaths, place: Place, read: Callable[[StoredObject], Object]) -> None:
+    def __init__(self, served: ServedPaths, place: ResourcePath, read: Callable[[StoredObject], Object]) -> None:
         self.place = place
         self._following = Following(_Served(served, place), read, self._changed)
         self._listeners: list[Listener] = []
@@ -161,10 +161,10 @@ class Informers:
     def __init__(self, served: ServedPaths, clock: Clock) -> None:
         self._served = served
         self._patience = clock.patience
-        self._open: dict[Place, Informer] = {}
+        self._open: dict[ResourcePath, Informer] = {}
         self._tasks = Tasks()
 
-    def of(self, place: Place) -> Informer:
+    def of(self, place: ResourcePath) -> Informer:
         """The informer of a resource; it begins now unless somebody else has asked for it before."""
         informer = self._open.get(place)
         if informer is None:
@@ -176,7 +176,7 @@ class Informers:
         """Keep an informer up to date until the task is cancelled."""
         return self._tasks.spawn(informer.run(self._patience), name=f"follow {informer.place.path}")
 
-    def expect(self, place: Place, key: str, revision: int) -> None:
+    def expect(self, place: ResourcePath, key: str, revision: int) -> None:
         """Somebody has written."""
         informer = self._open.get(place)
         if informer is not None:

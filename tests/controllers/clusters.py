@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.controllers.runtime.client import Client, Place
+from aio_apiserver.controllers.runtime.client import Client
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 
@@ -24,7 +25,7 @@ class Cluster:
     client: Client
     informers: Informers
 
-    async def until(self, place: Place, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
+    async def until(self, place: ResourcePath, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
         """Wait until something is true of the objects of a place, which are given by key."""
         informer = self.informers.of(place)
         changed = asyncio.Event()
@@ -35,7 +36,7 @@ class Cluster:
             await changed.wait()
         return dict(informer.items)
 
-    async def gone(self, place: Place, key: str) -> None:
+    async def gone(self, place: ResourcePath, key: str) -> None:
         await self.until(place, lambda items: key not in items)
 
 

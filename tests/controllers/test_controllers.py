@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.controllers.runtime import places
-from aio_apiserver.controllers.runtime.client import Place
 from aio_apiserver.registry.base.errors import NotFound
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 _NAMESPACE = "work"
-_WIDGETS = Place("example.com", "v1", "widgets")
+_WIDGETS = ResourcePath("example.com", "v1", "widgets")
 
 
 def _named(name: str, **metadata: object) -> Object:

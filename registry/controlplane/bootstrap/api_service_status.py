@@ -13,15 +13,16 @@ from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.api_services import APISERVICES
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.apiregistration import registrations
 from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
 from aio_apiserver.registry.groups.apiregistration.resolving import SERVICE_NAME
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-SERVICES = Place("", "v1", "services")
-ENDPOINTSLICES = Place("discovery.k8s.io", "v1", "endpointslices")
+SERVICES = ResourcePath("", "v1", "services")
+ENDPOINTSLICES = ResourcePath("discovery.k8s.io", "v1", "endpointslices")
 
 _STATUS = APISERVICES._replace(path="apiservices/status")
 _CLUSTER_IP = "ClusterIP"

@@ -9,13 +9,14 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.enablement import Enablement
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
-APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")
-DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+APISERVICES = ResourcePath("apiregistration.k8s.io", "v1", "apiservices")
+DEFINITIONS = ResourcePath("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _AT_START = "onstart"

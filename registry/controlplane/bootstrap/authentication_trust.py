@@ -11,11 +11,12 @@ from functools import partial
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-_PLACE = Place("", "v1", "configmaps")
+_PLACE = ResourcePath("", "v1", "configmaps")
 _NAMESPACE = "kube-system"
 _NAME = "extension-apiserver-authentication"
 _SLACK_SECONDS = 300.0

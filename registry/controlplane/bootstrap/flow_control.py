@@ -7,12 +7,13 @@ nobody has touched them.
 from collections.abc import Sequence
 from functools import partial
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.storage.stored_object import Object
 
-FLOWSCHEMAS = Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
-PRIORITY_LEVELS = Place("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations")
+FLOWSCHEMAS = ResourcePath("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+PRIORITY_LEVELS = ResourcePath("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations")
 
 _MANAGER = "api-priority-and-fairness-config-producer-v1"
 _AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec"
@@ -26,7 +27,7 @@ async def ensure(client: OwnClient) -> None:
     await _ensure(client, FLOWSCHEMAS, builtin_objects.flow_schemas())
 
 
-async def _ensure(client: OwnClient, place: Place, wanted: Sequence[Object]) -> None:
+async def _ensure(client: OwnClient, place: ResourcePath, wanted: Sequence[Object]) -> None:
     present = {obj["metadata"]["name"]: obj for obj in await client.all(place)}
     for obj in wanted:
         name = obj["metadata"]["name"]

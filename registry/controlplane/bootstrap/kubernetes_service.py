@@ -14,7 +14,8 @@ from ipaddress import ip_address
 from msgspec import Struct
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update
@@ -30,10 +31,10 @@ _LEASE_SECONDS = 15
 
 _NAME = "kubernetes"
 _NAMESPACE = "default"
-_SERVICES = Place("", "v1", "services")
-_ADDRESSES = Place("networking.k8s.io", "v1", "ipaddresses")
-_ENDPOINTS = Place("", "v1", "endpoints")
-_ENDPOINTSLICES = Place("discovery.k8s.io", "v1", "endpointslices")
+_SERVICES = ResourcePath("", "v1", "services")
+_ADDRESSES = ResourcePath("networking.k8s.io", "v1", "ipaddresses")
+_ENDPOINTS = ResourcePath("", "v1", "endpoints")
+_ENDPOINTSLICES = ResourcePath("discovery.k8s.io", "v1", "endpointslices")
 _PARENT = {"resource": "services", "namespace": _NAMESPACE, "name": _NAME}
 _PAUSE_SECONDS = 0.1
 _PATIENCE = 20
@@ -120,7 +121,7 @@ class KubernetesService:
         await self._put(_ENDPOINTS, endpoints, ("subsets",))
         await self._put(_ENDPOINTSLICES, _endpoint_slice(addresses, self._advertised.port), ("endpoints", "ports"))
 
-    async def _put(self, place: Place, wanted: Object, members: Sequence[str]) -> None:
+    async def _put(self, place: ResourcePath, wanted: Object, members: Sequence[str]) -> None:
         mend = partial(_mend, wanted=wanted, members=members)
         try:
             await self._client.change(place, _NAME, mend, namespace=_NAMESPACE)

@@ -1,9 +1,10 @@
 """The namespaces that are always there."""
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.plugins.admission.namespace_lifecycle import IMMORTAL
 
-_PLACE = Place("", "v1", "namespaces")
+_PLACE = ResourcePath("", "v1", "namespaces")
 _OF_NODES = "kube-node-lease"
 
 

@@ -1,8 +1,9 @@
 """The priority classes of a cluster's own parts."""
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 
-_PLACE = Place("scheduling.k8s.io", "v1", "priorityclasses")
+_PLACE = ResourcePath("scheduling.k8s.io", "v1", "priorityclasses")
 _CLASSES = (
     (
         "system-cluster-critical",

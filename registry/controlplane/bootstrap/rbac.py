@@ -17,7 +17,8 @@ import orjson
 from msgspec import Raw
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.rbac import coverage
 from aio_apiserver.registry.groups.rbac.policy_rules import compiled
 from aio_apiserver.registry.groups.rbac.validation import GROUP, default_binding
@@ -61,14 +62,14 @@ async def ensure(client: OwnClient) -> None:
 
 
 async def _ensure(client: OwnClient, plural: str, mend: Callable[[Object, Object], bool]) -> None:
-    place = Place(GROUP, "v1", plural)
+    place = ResourcePath(GROUP, "v1", plural)
     present = {_key(obj): obj for obj in await client.all(place)}
     await asyncio.gather(
         *(_ensure_one(client, place, obj, present.get(_key(obj)), partial(mend, obj)) for obj in wanted(plural))
     )
 
 
-async def _ensure_one(client: OwnClient, place: Place, obj: Object, present: Object | None, mend: Mend) -> None:
+async def _ensure_one(client: OwnClient, place: ResourcePath, obj: Object, present: Object | None, mend: Mend) -> None:
     name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace", "")
     if present is None:
         await client.create_missing(place, obj, namespace=namespace)

@@ -5,11 +5,12 @@ from functools import partial
 
 from aio_apiserver.registry.base.conditions import find
 from aio_apiserver.registry.controlplane.bootstrap import status_conditions
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-_PLACE = Place("networking.k8s.io", "v1", "servicecidrs")
+_PLACE = ResourcePath("networking.k8s.io", "v1", "servicecidrs")
 _STATUS = _PLACE._replace(path="servicecidrs/status")
 _NAME = "kubernetes"
 _READY = "Ready"

@@ -3,11 +3,12 @@
 from datetime import UTC, date, datetime
 from functools import partial
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-_PLACE = Place("", "v1", "configmaps")
+_PLACE = ResourcePath("", "v1", "configmaps")
 _NAMESPACE = "kube-system"
 _NAME = "kube-apiserver-legacy-service-account-token-tracking"
 _SINCE = "since"

@@ -31,6 +31,8 @@ def authenticated(user: UserInfo) -> UserInfo:
     return replace(user, groups=(*user.groups, ALL_AUTHENTICATED))
 
 
+APISERVER = authenticated(UserInfo(name="system:apiserver", groups=(MASTERS,)))
+"""The user of requests that the server makes to itself."""
 SERVICE_ACCOUNTS = "system:serviceaccounts"
 NODES = "system:nodes"
 _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.conditions import Condition
-from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.access.users import APISERVER
 from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Request, timestamp
@@ -109,7 +109,7 @@ class Cleanup:
         await self._finish(definition, _COMPLETED)
 
     async def _delete_all(self, objects: Store) -> None:
-        request = Request(user=UserInfo(name="system:apiserver"), version=objects.kind.hub_version, warn=_ignore)
+        request = Request(user=APISERVER, version=objects.kind.hub_version, warn=_ignore)
         for namespace in await _namespaces(objects, request):
             await objects.delete_collection(replace(request, namespace=namespace), DeleteOptions(), ListOptions())
         while (await objects.list(request, ListOptions(limit=1))).items:

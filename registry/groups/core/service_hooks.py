@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.access.users import APISERVER
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
@@ -19,8 +19,6 @@ from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
-
-_USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
 
 
 def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping[str, ClusterIPs]:
@@ -63,7 +61,7 @@ def service_hooks(addresses: Kind, cidrs: Kind) -> HooksFor:
 async def _delete_endpoints(endpoints: Store, service: StoredObject) -> None:
     """A later service of the same name must not find the endpoints of this one."""
     namespace, _, name = service.key.rpartition("/")
-    request = Request(user=_USER, version="v1", warn=lambda _warning: None, namespace=namespace)
+    request = Request(user=APISERVER, version="v1", warn=lambda _warning: None, namespace=namespace)
     try:
         await endpoints.delete(request, name, DeleteOptions())
     except errors.NotFound:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aio_apiserver.registry.base import conditions, errors, objects
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation.addresses import Address, Network
-from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
+from aio_apiserver.registry.generic.access.users import APISERVER
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.store import Store
@@ -28,8 +28,6 @@ logger = logging.getLogger(__name__)
 FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family"
 MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by"
 MANAGER = "ipallocator.k8s.io"
-
-_USER = UserInfo(name="system:apiserver", groups=(MASTERS,))
 
 
 class AddressError(Exception):
@@ -140,7 +138,7 @@ class ClusterIPs:
 
     @property
     def _request(self) -> Request:
-        return Request(user=_USER, version=self._store.kind.hub_version, warn=lambda _warning: None)
+        return Request(user=APISERVER, version=self._store.kind.hub_version, warn=lambda _warning: None)
 
     async def _register_if_free(self, address: str, service: Object) -> bool:
         try:

@@ -4,14 +4,14 @@ import pytest
 
 from aio_apiserver.registry.controlplane.bootstrap import authentication_trust
 from aio_apiserver.registry.controlplane.bootstrap.authentication_trust import Trust
-from aio_apiserver.registry.controlplane.bootstrap.own_client import Place
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.controlplane.bootstrap.test_upkeep import Begun, begun, factory
 from tests.storage.kv.certificates import Authority
 
 __all__ = ["begun", "factory"]  # fixtures
 
-CONFIG_MAPS = Place("", "v1", "configmaps")
+CONFIG_MAPS = ResourcePath("", "v1", "configmaps")
 NOW = 1_900_000_000.0
 AFTER_ALL_HAVE_EXPIRED = 5_049_129_600.0
 

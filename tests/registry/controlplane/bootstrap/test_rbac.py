@@ -7,13 +7,14 @@ import pytest
 
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap import namespaces, rbac
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from tests.registry.controlplane.bootstrap.test_upkeep import REFERENCE, VOLATILE
 from tests.registry.foundations import foundation
 
 GROUP = "rbac.authorization.k8s.io"
-ROLES = Place(GROUP, "v1", "clusterroles")
-BINDINGS = Place(GROUP, "v1", "clusterrolebindings")
+ROLES = ResourcePath(GROUP, "v1", "clusterroles")
+BINDINGS = ResourcePath(GROUP, "v1", "clusterrolebindings")
 KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
 
 Object = dict[str, Any]
@@ -28,11 +29,11 @@ async def client() -> AsyncIterator[OwnClient]:
         yield client
 
 
-async def one(client: OwnClient, place: Place, name: str) -> Object:
+async def one(client: OwnClient, place: ResourcePath, name: str) -> Object:
     return next(obj for obj in await client.all(place) if obj["metadata"]["name"] == name)
 
 
-async def changed(client: OwnClient, place: Place, name: str, change: Callable[[Object], None]) -> Object:
+async def changed(client: OwnClient, place: ResourcePath, name: str, change: Callable[[Object], None]) -> Object:
     """An object after somebody has changed it and another server has begun."""
 
     def apply(obj: Object) -> bool:
@@ -53,7 +54,7 @@ def without_volatile(obj: Object) -> Object:
 async def test_they_are_those_of_kube_apiserver(client: OwnClient, plural: str) -> None:
     wanted = REFERENCE["objects"][f"/apis/{GROUP}/v1/{plural}"]
 
-    made = await client.all(Place(GROUP, "v1", plural))
+    made = await client.all(ResourcePath(GROUP, "v1", plural))
 
     assert [without_volatile(obj) for obj in made] == [
         {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")} for obj in wanted
@@ -61,11 +62,11 @@ async def test_they_are_those_of_kube_apiserver(client: OwnClient, plural: str) 
 
 
 async def test_a_second_start_writes_nothing(client: OwnClient) -> None:
-    before = [await client.all(Place(GROUP, "v1", plural)) for plural in KINDS]
+    before = [await client.all(ResourcePath(GROUP, "v1", plural)) for plural in KINDS]
 
     await rbac.ensure(client)
 
-    assert [await client.all(Place(GROUP, "v1", plural)) for plural in KINDS] == before
+    assert [await client.all(ResourcePath(GROUP, "v1", plural)) for plural in KINDS] == before
 
 
 async def test_rights_that_are_missing_come_back_and_added_ones_stay(client: OwnClient) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.registry.controlplane.bootstrap.own_client import Place
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from tests.registry.controlplane.bootstrap.test_upkeep import ADVERTISED, Begun
 from tests.storage.kv.etcd_server import Member
 
-SERVICES = Place("", "v1", "services")
-ADDRESSES = Place("networking.k8s.io", "v1", "ipaddresses")
+SERVICES = ResourcePath("", "v1", "services")
+ADDRESSES = ResourcePath("networking.k8s.io", "v1", "ipaddresses")
 REPLICAS = 5
 LIMIT = 30.0
 """Seconds, half of what an address without its service is left alone for by the repair."""

@@ -10,8 +10,9 @@ import pytest
 
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
@@ -25,15 +26,19 @@ ADVERTISED = Advertised(service_address="10.0.0.1", address="192.0.2.2", port=16
 VOLATILE = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 
 PLACES = (
-    Place("flowcontrol.apiserver.k8s.io", "v1", "flowschemas"),
-    Place("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations"),
-    Place("scheduling.k8s.io", "v1", "priorityclasses"),
-    Place("apiregistration.k8s.io", "v1", "apiservices"),
-    Place("networking.k8s.io", "v1", "servicecidrs"),
-    Place("", "v1", "namespaces"),
+    ResourcePath("flowcontrol.apiserver.k8s.io", "v1", "flowschemas"),
+    ResourcePath("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations"),
+    ResourcePath("scheduling.k8s.io", "v1", "priorityclasses"),
+    ResourcePath("apiregistration.k8s.io", "v1", "apiservices"),
+    ResourcePath("networking.k8s.io", "v1", "servicecidrs"),
+    ResourcePath("", "v1", "namespaces"),
 )
 FLOWSCHEMAS, PRIORITY_LEVELS = PLACES[:2]
-SERVICE = (Place("", "v1", "services"), Place("discovery.k8s.io", "v1", "endpointslices"), Place("", "v1", "endpoints"))
+SERVICE = (
+    ResourcePath("", "v1", "services"),
+    ResourcePath("discovery.k8s.io", "v1", "endpointslices"),
+    ResourcePath("", "v1", "endpoints"),
+)
 
 
 async def well(_registration: Registration) -> str:
@@ -76,13 +81,13 @@ def settled(obj: dict[str, Any]) -> dict[str, Any]:
     return {**shown, "metadata": metadata, **({"status": status} if status else {})}
 
 
-def expected(place: Place) -> list[dict[str, Any]]:
+def expected(place: ResourcePath) -> list[dict[str, Any]]:
     prefix = f"/apis/{place.group}" if place.group else "/api"
     return [settled(obj) for obj in REFERENCE["objects"][f"{prefix}/{place.version}/{place.path}"]]
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.path)
-async def test_a_fresh_server_has_the_objects_of_a_fresh_kube_apiserver(begun: Begun, place: Place) -> None:
+async def test_a_fresh_server_has_the_objects_of_a_fresh_kube_apiserver(begun: Begun, place: ResourcePath) -> None:
     made = list(map(settled, await begun.client.all(place)))
 
     assert made == expected(place)
@@ -93,13 +98,17 @@ async def test_a_fresh_server_has_the_objects_of_a_fresh_kube_apiserver(begun: B
     [
         (FLOWSCHEMAS, "api-priority-and-fairness-config-consumer-v1", "api-priority-and-fairness-config-producer-v1"),
         (PRIORITY_LEVELS, "", "api-priority-and-fairness-config-producer-v1"),
-        (Place("networking.k8s.io", "v1", "servicecidrs"), "kubernetes-service-cidr-controller", "kube-apiserver"),
-        (Place("", "v1", "namespaces"), "", "kube-apiserver"),
+        (
+            ResourcePath("networking.k8s.io", "v1", "servicecidrs"),
+            "kubernetes-service-cidr-controller",
+            "kube-apiserver",
+        ),
+        (ResourcePath("", "v1", "namespaces"), "", "kube-apiserver"),
     ],
     ids=lambda value: getattr(value, "path", None),
 )
 async def test_each_part_of_the_server_owns_what_it_writes(
-    begun: Begun, place: Place, applied: str, updated: str
+    begun: Begun, place: ResourcePath, applied: str, updated: str
 ) -> None:
     objs = await begun.client.all(place)
 

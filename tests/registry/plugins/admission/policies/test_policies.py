@@ -8,15 +8,16 @@ import pytest
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
-from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
+from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 
 GROUP = "admissionregistration.k8s.io"
-MAPS = Place("", "v1", "configmaps")
+MAPS = ResourcePath("", "v1", "configmaps")
 SHOP = "shop"
 CONFIG_MAPS = {
     "resourceRules": [
@@ -39,8 +40,8 @@ class Cluster:
     async def policy(self, spec: Object, binding: Object, *, kind: str = "validating") -> None:
         """State a policy and bind it everywhere."""
         whole = {"failurePolicy": "Fail", "matchConstraints": CONFIG_MAPS, **spec}
-        policies = Place(GROUP, "v1", f"{kind}admissionpolicies")
-        bindings = Place(GROUP, "v1", f"{kind}admissionpolicybindings")
+        policies = ResourcePath(GROUP, "v1", f"{kind}admissionpolicies")
+        bindings = ResourcePath(GROUP, "v1", f"{kind}admissionpolicybindings")
         await self.client.create_missing(policies, {"metadata": {"name": "p"}, "spec": whole})
         bound = {"metadata": {"name": "b"}, "spec": {"policyName": "p", **binding}}
         await self.client.create_missing(bindings, bound)
@@ -61,7 +62,7 @@ async def cluster() -> AsyncIterator[Cluster]:
     async with foundation() as given:
         groups = assemble(environment_of(given))
         client = OwnClient(groups, given)
-        await client.create_missing(Place("", "v1", "namespaces"), {"metadata": {"name": SHOP}})
+        await client.create_missing(ResourcePath("", "v1", "namespaces"), {"metadata": {"name": SHOP}})
         yield Cluster(client, groups)
 
 
