@@ -7,7 +7,7 @@ schema is a schema, as in Go.
 from typing import Any
 
 from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, VARINT, delimited, read_fields, tag, varint
-from aio_apiserver.apiserver.serializers.protobuf.leaves import SCALARS, Leaf
+from tests.apiserver.serializers.walker.leaves import SCALARS, Leaf
 
 OR_ARRAY, OR_BOOL, OR_STRING_ARRAY = "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"
 NAMES = frozenset({OR_ARRAY, OR_BOOL, OR_STRING_ARRAY})
