@@ -8,10 +8,10 @@ Must hold: `keys` are complete for the very moment, and sorted.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 
 from aio_apiserver.storage.cacher.pacing import Share
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.stored_object import StoredObject
 
 _KEYS_A_STEP = 64
@@ -34,7 +34,7 @@ class Index:
 
     def keys(self, value: str, objects: Mapping[str, StoredObject]) -> Sequence[str]:
         """The keys of the objects with this value, sorted. Raises Corrupt."""
-        self.look_at(list(self.changed), objects)
+        self.look_at(len(self.changed), objects)
         if value not in self._keys_by_value:
             return ()
         if value not in self._sorted_by_value:
@@ -45,11 +45,18 @@ class Index:
         """How many objects had this value when they were last looked at."""
         return len(self._keys_by_value.get(value, ()))
 
-    def look_at(self, keys: Sequence[str], objects: Mapping[str, StoredObject]) -> None:
-        """Take note of what some changed keys have become. Raises Corrupt."""
-        for key in keys:
-            self._look_at(key, objects.get(key))
-            self.changed.discard(key)
+    def look_at(self, count: int, objects: Mapping[str, StoredObject]) -> None:
+        """Take note of what so many of the changed keys have become. Raises Corrupt."""
+        changed = self.changed
+        for _ in range(min(count, len(changed))):
+            key = changed.pop()
+            try:
+                self._look_at(key, objects.get(key))
+            except Corrupt:
+                changed.add(key)
+                raise
+        if not changed:
+            self.changed = set()  # one that was large stays slow to walk
 
     def _look_at(self, key: str, stored: StoredObject | None) -> None:
         value = self._value_of(stored) if stored is not None else None
@@ -76,7 +83,7 @@ async def bring_up_to_date(index: Index, objects: Mapping[str, StoredObject], cl
     """Let the index look at all that has changed, in turns. Raises Corrupt."""
     share = Share(clock)
     while index.changed:
-        index.look_at(list(islice(index.changed, _KEYS_A_STEP)), objects)
+        index.look_at(_KEYS_A_STEP, objects)
         if share.step():
             await asyncio.sleep(0)
             share = Share(clock)
