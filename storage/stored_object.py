@@ -5,21 +5,24 @@ the decoded object. It knows the codec and the selectable fields as callables, n
 
 Must hold: its users cannot change it. `json` has the revision as metadata.resourceVersion. Hydration (the first
 decoding of the stored bytes) happens at most once. Afterwards the stored bytes are released: a cached object keeps its
-JSON, its labels and its fields.
+JSON, its labels and its fields, and for as long as there is room the results of its encoders.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, field
 
 from aio_apiserver.storage import versioner
+from aio_apiserver.storage.encodings import Encodings, KeptEncodings
 from aio_apiserver.storage.errors import Corrupt
 
 Object = dict[str, Any]
 """A decoded API object: dicts, lists and scalars, with a `metadata` dict."""
+
+M = TypeVar("M", bound=Sized)
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -30,17 +33,19 @@ class ObjectReader(Struct, frozen=True):
     decode: decodes stored bytes of any codec; raises ValueError.
     fields: the selectable fields of a decoded object, with metadata.name and metadata.namespace.
     resource: its name, for error messages.
+    encodings: keeps the results of the encoders.
     """
 
     decode: Callable[[bytes], Object]
     fields: Callable[[Object], Mapping[str, str]]
     resource: str = "object"
+    encodings: Encodings = field(default_factory=Encodings)
 
 
 class StoredObject:
     """One object at one revision. `is_stale`: written with an older codec or key, and should be rewritten."""
 
-    __slots__ = ("_data", "_fields", "_json", "_labels", "_reader", "is_stale", "key", "revision")
+    __slots__ = ("_data", "_fields", "_json", "_kept", "_labels", "_reader", "is_stale", "key", "revision")
 
     def __init__(self, key: str, revision: int, data: bytes, reader: ObjectReader, *, is_stale: bool = False) -> None:
         self.key = key
@@ -49,6 +54,7 @@ class StoredObject:
         self._reader = reader
         self._data: bytes | None = data
         self._json = b""
+        self._kept: KeptEncodings | None = None
         self._labels = _NOTHING
         self._fields = _NOTHING
 
@@ -64,7 +70,7 @@ class StoredObject:
         if self._data is not None:
             return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
         reader = ObjectReader(
-            orjson.loads, self._reader.fields, self._reader.resource
+            orjson.loads, self._reader.fields, self._reader.resource, self._reader.encodings
         )  # what was read once is not judged again
         return StoredObject(self.key, revision, self._json, reader, is_stale=self.is_stale)
 
@@ -106,6 +112,19 @@ class StoredObject:
         """A copy with its resourceVersion, which the caller owns."""
         decoded: Object = orjson.loads(self.json)
         return decoded
+
+    def encoded(self, encode: Callable[["StoredObject"], M]) -> M:
+        """What an encoder makes of it, kept for the next who ask for it with the same encoder."""
+        kept = self._kept
+        if kept is None:
+            kept = self._kept = KeptEncodings()
+        for encoder, found in kept.pairs:
+            if encoder is encode:
+                kept.is_used = True
+                return cast("M", found)
+        made = encode(self)
+        self._reader.encodings.add(kept, encode, made)
+        return made
 
     def _hydrate(self) -> None:
         assert self._data is not None

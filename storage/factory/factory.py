@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.encodings import Encodings
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
@@ -104,6 +105,7 @@ class StorageFactory:
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
         self._storages: dict[tuple[str, str, str], Storage] = {}
+        self._encodings = Encodings()
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -204,6 +206,7 @@ class StorageFactory:
                 for backend in self._backends.values()
             },
             "encryption": self._encryption.statistics() if self._encryption is not None else {},
+            "encodings": self._encodings.statistics(),
         }
 
     @property
@@ -238,6 +241,7 @@ class StorageFactory:
             transformer=self._transformer_for(*named),
             leases=backend.leases,
             clock=self._patience,
+            encodings=self._encodings,
         )
         origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
         if not self._config.watch_cache or named in self._config.uncached:

@@ -13,6 +13,7 @@ from typing import Any
 
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
+from aio_apiserver.storage.encodings import Encodings
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
 from aio_apiserver.storage.interface import (
     ListOptions,
@@ -51,11 +52,12 @@ class KVStore:
         transformer: Transformer,
         leases: LeaseManager,
         clock: Clock | None = None,
+        encodings: Encodings | None = None,
         slow_budget: float = SLOW_BUDGET,
     ) -> None:
         clock = clock or SystemClock()
         self._kv = kv
-        self._records = Records(resource, prefix, codec=codec, transformer=transformer)
+        self._records = Records(resource, prefix, codec=codec, transformer=transformer, encodings=encodings)
         self._listing = Listing(kv, self._records)
         self._writer = ObjectWriter(kv, self._records, leases)
         self._changes = Changes(clock=clock)
