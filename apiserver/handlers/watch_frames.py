@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.handlers import transforms, watch_messages
+from aio_apiserver.apiserver.handlers import encoded, transforms, watch_messages
 from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
@@ -44,7 +44,7 @@ def _failure(wire: Wire, reason: StatusError) -> bytes:
 
 def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> tuple[Encoder, Encoder]:
     if transform is None:
-        plain = _plain_frames(served, wire) if wire.media_type == negotiation.JSON else _typed_frames(served, wire)
+        plain = _plain_frames(served, wire) if wire.media_type == negotiation.JSON else _message_frames(served, wire)
         return plain, plain
     if transform.kind == negotiation.TABLE:
         return _table_frames(served, wire, transform, has_headers=True), _table_frames(served, wire, transform)
@@ -78,15 +78,18 @@ def _plain_frames(served: Served[Any], wire: Wire) -> Encoder:
     return encode
 
 
-def _typed_frames(served: Served[Any], wire: Wire) -> Encoder:
+def _message_frames(served: Served[Any], wire: Wire) -> Encoder:
     view = served.view
 
-    def shown(event: WatchEvent) -> Object:
-        if event.object is None:
-            return typed(view.object_kind, view.empty(_bookmark(event)))
-        return view.versioned(event.object.decode())
+    def encode(events: Sequence[WatchEvent]) -> bytes:
+        return wire.framed(map(message, events))
 
-    return _shown_frames(served, wire, shown)
+    def message(event: WatchEvent) -> bytes:
+        if event.object is not None:
+            return watch_messages.of_message(event.type.value, encoded.message(served, event.object))
+        return _message(served, wire, event, typed(view.object_kind, view.empty(_bookmark(event))))
+
+    return encode
 
 
 def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_headers: bool = False) -> Encoder:

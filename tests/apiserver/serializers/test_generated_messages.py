@@ -1,13 +1,8 @@
 """Generated code writes and reads what the plain walker does, for every type."""
 
 import contextlib
-import gzip
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,51 +11,21 @@ from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf import leaf_readers, octets
 from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, Malformed, delimited, tag
 from aio_apiserver.apiserver.serializers.protobuf.messages import Messages
-from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.machinery.schema import ObjectType, UnknownKind, builtin
+from aio_apiserver.registry.machinery.schema import builtin
 from tests.apiserver.serializers import messages_of
 from tests.apiserver.serializers.walker.messages import Messages as Walker
+from tests.golden.recorded import recorded
 
 TYPES = builtin()
 GENERATED, WALKER = Messages(TYPES), Walker(TYPES)
 DEFINITIONS = messages_of.definitions(TYPES)
 POD = "io.k8s.api.core.v1.Pod"
 SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
-CASSETTES = Path(__file__).parents[2] / "golden" / "cassettes"
 
 
 def written(definition: str, value: dict[str, Any]) -> bytes:
     return octets.to_bytes(GENERATED.write(definition, octets.of_value(value)))
-
-
-@cache
-def recorded() -> dict[str, list[dict[str, Any]]]:
-    """All typed objects in the recordings as they are stored, by their definitions."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for path in CASSETTES.glob("*.json.gz"):
-        text = gzip.decompress(path.read_bytes()).replace(b"<time>", b"2024-05-06T07:08:09Z")
-        for obj in _objects(orjson.loads(text)):
-            with contextlib.suppress(UnknownKind, DecodeError):
-                known = _type_of(obj)
-                found.setdefault(known.definition, []).append(known.canonical(known.decode(obj).obj))
-    return found
-
-
-def _type_of(obj: dict[str, Any]) -> ObjectType:
-    group, _, version = obj["apiVersion"].rpartition("/")
-    return TYPES.type_for(group, version, obj["kind"])
-
-
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        for one in value.values():
-            yield from _objects(one)
-        if isinstance(value.get("kind"), str) and isinstance(value.get("apiVersion"), str):
-            yield value
-    elif isinstance(value, list):
-        for one in value:
-            yield from _objects(one)
 
 
 @pytest.mark.parametrize("value_of", [messages_of.full, lambda _definition, _types: {}])

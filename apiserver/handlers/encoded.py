@@ -1,0 +1,94 @@
+"""Encoded: stored objects in the forms that clients ask for, made once a revision (StoredObject.encoded).
+
+An encoder is one function for each resource, version and form, because StoredObject remembers what it made by it. Must
+hold: what is put together here are the bytes that decoding each object and encoding the whole answer would give.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from aio_apiserver.apiserver.handlers import transforms
+from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.apiserver.handlers.transforms import Transform
+from aio_apiserver.apiserver.serializers import protobuf
+from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, tag, varint
+from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
+from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
+
+_ITEM = tag(2, LENGTH)
+"""`items` is the last member of all lists."""
+
+ListParts = tuple[bytes, Sequence[bytes], bytes]
+"""The JSON of a list: its beginning, the items, its end."""
+
+
+@lru_cache(maxsize=4096)
+def message_of(served: Served[Any]) -> Callable[[StoredObject], bytes]:
+    """Objects as protobuf messages, without their types."""
+    view, types = served.view, served.types
+    return lambda stored: protobuf.message_in(view.item(stored), view.object_kind, types)
+
+
+@lru_cache(maxsize=4096)
+def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
+    """The metadata of objects alone, as JSON."""
+    return lambda stored: orjson.dumps(tables.partial(api_version, stored.decode(), served.kind))
+
+
+@lru_cache(maxsize=4096)
+def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
+    """The rows of objects in a table."""
+    return lambda stored: row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
+
+
+def message(served: Served[Any], stored: StoredObject) -> bytes:
+    """The protobuf body of an object."""
+    kind = served.view.object_kind
+    return protobuf.enclosed([stored.encoded(message_of(served))], api_version=kind.api_version, kind=kind.kind)
+
+
+async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes:
+    """The protobuf body of a list."""
+    kind, encode = served.view.list_kind, message_of(served)
+    head = protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, served.types)
+    parts = [head]
+    async for item in in_turns(items):
+        made = item.encoded(encode)
+        parts += (_ITEM, varint(len(made)), made)
+    return protobuf.enclosed(parts, api_version=kind.api_version, kind=kind.kind)
+
+
+async def transformed_list(
+    transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
+) -> ListParts | None:
+    """The JSON of a list in another form; None for a form that is not put together from its items."""
+    if transform.kind == negotiation.TABLE:
+        return await _table(transform, served, metadata, items)
+    if transform.kind != negotiation.PARTIAL_LIST or not items:
+        return None
+    encode = partial_of(served, transform.api_version)
+    whole = tables.partial_list(transform.api_version, metadata, (), served.kind)
+    shown = [item.encoded(encode) async for item in in_turns(items)]
+    return _before(whole, "items"), shown, b"]}\n"
+
+
+async def _table(
+    transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
+) -> ListParts | None:
+    if not items and served.columns.is_null_when_empty:
+        return None
+    now, encode = served.clock.now(), row_of(served, transform)
+    whole = tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=None)
+    rows = [item.encoded(encode).at(now) async for item in in_turns(transforms.ordered(served, items))]
+    return _before(whole, "rows"), rows, b"]}\n"
+
+
+def _before(whole: Object, last: str) -> bytes:
+    """The JSON of an object up to the first element of its last member."""
+    return orjson.dumps({**whole, last: []})[:-2]
