@@ -3,7 +3,7 @@
 import gc
 
 from aio_apiserver.storage.encodings import Encodings
-from aio_apiserver.storage.stored_object import Reader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 
 class Encoder:
@@ -19,7 +19,7 @@ class Encoder:
 
 
 def objects(count: int, encodings: Encodings) -> list[StoredObject]:
-    reader = Reader(lambda _data: {}, lambda _obj: {}, "widgets", encodings)
+    reader = ObjectReader(lambda _data: {}, lambda _obj: {}, "widgets", encodings)
     return [StoredObject.of(f"a/{number}", 1, {"metadata": {}}, reader) for number in range(count)]
 
 
