@@ -16,8 +16,10 @@ from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, tag, varint
 from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
+from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
@@ -42,6 +44,13 @@ def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject]
 
 
 @lru_cache(maxsize=4096)
+def partial_message_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
+    """The metadata of objects alone, as protobuf messages."""
+    encode, kind = partial_of(served, api_version), _meta_kind(api_version, negotiation.PARTIAL)
+    return lambda stored: protobuf.message_in(encode(stored), kind, served.types)
+
+
+@lru_cache(maxsize=4096)
 def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
     """The rows of objects in a table."""
     return lambda stored: row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
@@ -53,11 +62,34 @@ def message(served: Served[Any], stored: StoredObject) -> bytes:
     return protobuf.enclosed([stored.encoded(message_of(served))], api_version=kind.api_version, kind=kind.kind)
 
 
+def partial_message(served: Served[Any], api_version: str, stored: StoredObject) -> bytes:
+    """The protobuf body of an object's metadata alone."""
+    made = stored.encoded(partial_message_of(served, api_version))
+    return protobuf.enclosed([made], api_version=api_version, kind=negotiation.PARTIAL)
+
+
 async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes:
     """The protobuf body of a list."""
-    kind, encode = served.view.list_kind, message_of(served)
-    head = protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, served.types)
-    parts = [head]
+    return await _enclosed_list(served.view.list_kind, message_of(served), metadata, items, types=served.types)
+
+
+async def partial_message_list(
+    served: Served[Any], api_version: str, metadata: Object, items: Sequence[StoredObject]
+) -> bytes:
+    """The protobuf body of a list of objects' metadata alone."""
+    kind = _meta_kind(api_version, negotiation.PARTIAL_LIST)
+    return await _enclosed_list(kind, partial_message_of(served, api_version), metadata, items, types=served.types)
+
+
+async def _enclosed_list(
+    kind: GroupVersionKind,
+    encode: Callable[[StoredObject], bytes],
+    metadata: Object,
+    items: Sequence[StoredObject],
+    *,
+    types: Catalog,
+) -> bytes:
+    parts = [protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, types)]
     async for item in in_turns(items):
         made = item.encoded(encode)
         parts += (_ITEM, varint(len(made)), made)
@@ -87,6 +119,10 @@ async def _table(
     whole = tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=None)
     rows = [item.encoded(encode).at(now) async for item in in_turns(transforms.ordered(served, items))]
     return _before(whole, "rows"), rows, b"]}\n"
+
+
+def _meta_kind(api_version: str, kind: str) -> GroupVersionKind:
+    return GroupVersionKind(negotiation.META_GROUP, api_version.rpartition("/")[2], kind)
 
 
 def _before(whole: Object, last: str) -> bytes:

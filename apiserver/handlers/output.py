@@ -66,7 +66,7 @@ async def respond_object(
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
         recorded.answered_json(context, body)
         return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
-    if isinstance(found, StoredObject) and _is_message(context, chosen):
+    if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
         body = encoded.message(served, found)
         return await _respond(request, context, body, media_type=negotiation.PROTOBUF, status=status)
     transform = transforms.of(chosen, context.query)
@@ -107,6 +107,9 @@ async def _respond_transformed(
     transform: Transform,
 ) -> web.StreamResponse:
     metadata = list_metadata(result)
+    if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
+        message = await encoded.partial_message_list(served, transform.api_version, metadata, result.items)
+        return await _respond(request, context, message, media_type=negotiation.PROTOBUF)
     if _is_compact(request, context, chosen):
         parts = await encoded.transformed_list(transform, served, metadata, result.items)
         if parts is not None:
@@ -188,7 +191,7 @@ def _is_compact(request: web.BaseRequest, context: RequestContext, chosen: Forma
 
 def _is_message(context: RequestContext, chosen: Format) -> bool:
     """Whether the client wants protobuf, and the record of the request does not want the object."""
-    if chosen.target is not None or chosen.media_type != negotiation.PROTOBUF:
+    if chosen.media_type != negotiation.PROTOBUF:
         return False
     return context.trail is None or not context.trail.has_response
 

@@ -5,7 +5,7 @@ bytes by them. An event's object is written from the stored bytes unless the cli
 first table of a stream says what its columns are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -24,9 +24,6 @@ from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
 from aio_apiserver.storage.stored_object import Object
 
 _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
-
-_Shown = Callable[[WatchEvent], Object]
-"""The typed object of an event, in the form that the client wants."""
 
 
 def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
@@ -51,10 +48,7 @@ def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> t
     if transform.kind == negotiation.PARTIAL_LIST:
         return _no_frame, _no_frame
 
-    def partly(event: WatchEvent) -> Object:
-        return tables.partial(transform.api_version, _object(served, event), served.kind)
-
-    frames = _shown_frames(served, wire, partly)
+    frames = _partial_frames(served, wire, transform.api_version)
     return frames, frames
 
 
@@ -81,15 +75,27 @@ def _plain_frames(served: Served[Any], wire: Wire) -> Encoder:
 def _message_frames(served: Served[Any], wire: Wire) -> Encoder:
     view = served.view
 
-    def encode(events: Sequence[WatchEvent]) -> bytes:
-        return wire.framed(map(message, events))
-
     def message(event: WatchEvent) -> bytes:
         if event.object is not None:
             return watch_messages.of_message(event.type.value, encoded.message(served, event.object))
         return _message(served, wire, event, typed(view.object_kind, view.empty(_bookmark(event))))
 
-    return encode
+    return lambda events: wire.framed(map(message, events))
+
+
+def _partial_frames(served: Served[Any], wire: Wire, api_version: str) -> Encoder:
+    encode = encoded.partial_of(served, api_version)
+
+    def message(event: WatchEvent) -> bytes:
+        if event.object is None:
+            return _message(served, wire, event, tables.partial(api_version, _object(served, event), served.kind))
+        if wire.media_type == negotiation.PROTOBUF:
+            return watch_messages.of_message(
+                event.type.value, encoded.partial_message(served, api_version, event.object)
+            )
+        return b'{"type":"%b","object":%b}\n' % (event.type.value.encode(), event.object.encoded(encode))
+
+    return lambda events: wire.framed(map(message, events))
 
 
 def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_headers: bool = False) -> Encoder:
@@ -108,10 +114,6 @@ def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_
         return tables.table(transform.api_version, metadata, definitions=definitions, rows=[row])
 
     return encode
-
-
-def _shown_frames(served: Served[Any], wire: Wire, shown: _Shown) -> Encoder:
-    return lambda events: wire.framed(_message(served, wire, event, shown(event)) for event in events)
 
 
 def _message(served: Served[Any], wire: Wire, event: WatchEvent, obj: Object) -> bytes:

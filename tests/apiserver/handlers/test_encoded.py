@@ -18,6 +18,7 @@ JSON = "application/json"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PATHS = (
     "/api/v1/namespaces/n/configmaps",
     "/api/v1/namespaces/n/configmaps?limit=2",
@@ -83,6 +84,16 @@ def without_ages(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+async def test_a_list_of_metadata_in_protobuf_has_the_bytes_of_the_whole_list(server: Server) -> None:
+    accept = PARTIAL_LIST.replace(JSON, PROTOBUF)
+    for path in PATHS:
+        whole = (await get(server, path, PARTIAL_LIST)).json
+
+        answers = [await get(server, path, accept) for _ in range(2)]
+
+        assert {answer.body for answer in answers} == {protobuf.dump(whole, builtin())}, path
+
+
 async def test_an_object_in_protobuf_has_the_bytes_of_its_json(server: Server) -> None:
     for path in (f"{PATHS[0]}/b", f"{PATHS[3]}/h", f"{PATHS[4]}/h"):
         whole = (await get(server, path, JSON)).json
@@ -102,6 +113,15 @@ async def test_a_change_shows_in_every_form(server: Server) -> None:
     assert b"two" in (await get(server, path, PROTOBUF)).body
     assert [row["cells"][:2] for row in (await get(server, path, TABLE)).json["rows"]][-1] == ["d", 2]
     assert (await get(server, path, PARTIAL_LIST)).json["items"][-1]["metadata"]["name"] == "d"
+
+
+async def test_watches_show_objects_in_every_form(server: Server) -> None:
+    path = f"{PATHS[0]}?watch=1&timeoutSeconds=1&resourceVersion=0&allowWatchBookmarks=true"
+    for accept in (PROTOBUF, TABLE, PARTIAL, PARTIAL.replace(JSON, PROTOBUF)):
+        shown = (await get(server, path, accept)).body
+
+        assert shown.count(b"ADDED") == 3, accept
+        assert "größe".encode() in shown, accept
 
 
 def test_items_are_the_last_member_of_every_list() -> None:
