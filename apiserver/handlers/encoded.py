@@ -121,6 +121,15 @@ async def _table(
     return _before(whole, "rows"), rows, b"]}\n"
 
 
+def table_of_one(
+    transform: Transform, served: Served[Any], stored: StoredObject, definitions: Sequence[Object] | None
+) -> bytes:
+    """The JSON of a table that shows one object, at its revision."""
+    metadata = {"resourceVersion": str(stored.revision)}
+    whole = tables.table(transform.api_version, metadata, definitions=definitions, rows=None)
+    return b"%b%b]}" % (_before(whole, "rows"), stored.encoded(row_of(served, transform)).at(served.clock.now()))
+
+
 def _meta_kind(api_version: str, kind: str) -> GroupVersionKind:
     return GroupVersionKind(negotiation.META_GROUP, api_version.rpartition("/")[2], kind)
 

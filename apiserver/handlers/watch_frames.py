@@ -84,29 +84,34 @@ def _message_frames(served: Served[Any], wire: Wire) -> Encoder:
 
 
 def _partial_frames(served: Served[Any], wire: Wire, api_version: str) -> Encoder:
-    encode = encoded.partial_of(served, api_version)
+    view, encode = served.view, encoded.partial_of(served, api_version)
 
     def message(event: WatchEvent) -> bytes:
         if event.object is None:
-            return _message(served, wire, event, tables.partial(api_version, _object(served, event), served.kind))
+            return _message(served, wire, event, tables.partial(api_version, view.empty(_bookmark(event)), served.kind))
         if wire.media_type == negotiation.PROTOBUF:
             return watch_messages.of_message(
                 event.type.value, encoded.partial_message(served, api_version, event.object)
             )
-        return b'{"type":"%b","object":%b}\n' % (event.type.value.encode(), event.object.encoded(encode))
+        return _line(event, event.object.encoded(encode))
 
     return lambda events: wire.framed(map(message, events))
 
 
 def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_headers: bool = False) -> Encoder:
     def encode(events: Sequence[WatchEvent]) -> bytes:
-        messages = [_message(served, wire, event, table(event, None)) for event in events[has_headers:]]
+        messages = [message(event, None) for event in events[has_headers:]]
         if has_headers:
-            messages.insert(0, _message(served, wire, events[0], table(events[0], served.column_definitions)))
+            messages.insert(0, message(events[0], served.column_definitions))
         return wire.framed(messages)
 
-    def table(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
-        obj = _object(served, event)
+    def message(event: WatchEvent, definitions: Sequence[Object] | None) -> bytes:
+        if event.object is None:
+            return _message(served, wire, event, bookmark(event, definitions))
+        return _line(event, encoded.table_of_one(transform, served, event.object, definitions))
+
+    def bookmark(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
+        obj = served.view.empty(_bookmark(event))
         metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
         # The bookmark that ends the initial events shows its annotation whatever rows are to bring.
         form = transform if not event.ends_initial_events else transform.with_metadata()
@@ -116,13 +121,13 @@ def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_
     return encode
 
 
+def _line(event: WatchEvent, obj: bytes) -> bytes:
+    """The line of an event with the JSON of its object."""
+    return b'{"type":"%b","object":%b}\n' % (event.type.value.encode(), obj)
+
+
 def _message(served: Served[Any], wire: Wire, event: WatchEvent, obj: Object) -> bytes:
     return watch_messages.message(wire.media_type, event.type.value, obj, served.types)
-
-
-def _object(served: Served[Any], event: WatchEvent) -> Object:
-    """The hub object of an event."""
-    return served.view.empty(_bookmark(event)) if event.object is None else event.object.decode()
 
 
 def _bookmark(event: WatchEvent) -> dict[str, Any]:
