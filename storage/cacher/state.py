@@ -11,8 +11,8 @@ from typing import overload
 
 from sortedcontainers import SortedDict
 
-from aio_apiserver.storage.cacher import indexes
-from aio_apiserver.storage.cacher.indexes import Index
+from aio_apiserver.storage.cacher import key_indexes
+from aio_apiserver.storage.cacher.key_indexes import Index
 from aio_apiserver.storage.stored_object import StoredObject
 
 
@@ -94,7 +94,7 @@ class State:
         """The objects that the field's index has to look at before it can answer."""
         index = self._indexes.get(field)
         if index is None:
-            index = self._indexes[field] = Index(indexes.of_field(field), self._objects)
+            index = self._indexes[field] = Index(key_indexes.of_field(field), self._objects)
         return [self._objects[key] for key in index.changed if key in self._objects]
 
     def having(self, field: str, value: str, *, scope: str) -> list[StoredObject]:
@@ -102,14 +102,14 @@ class State:
         objects = self._objects
         index = self._indexes.get(field)
         if index is None:
-            index = self._indexes[field] = Index(indexes.of_field(field), objects)
+            index = self._indexes[field] = Index(key_indexes.of_field(field), objects)
         return [objects[key] for key in index.keys(value, objects) if key.startswith(scope)]
 
     def index_of_label(self, name: str, *, scope: str) -> Index | None:
         """The index for a label, unless walking the scope is as good; it may have to look at objects."""
         if len(self.span(scope)) < WORTH_AN_INDEX:
             return None
-        index = self._labels.pop(name, None) or Index(indexes.of_label(name), self._objects)
+        index = self._labels.pop(name, None) or Index(key_indexes.of_label(name), self._objects)
         self._labels[name] = index
         if len(self._labels) > MOST_LABELS:
             del self._labels[next(iter(self._labels))]

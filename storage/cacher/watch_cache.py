@@ -12,7 +12,7 @@ from typing import Protocol
 
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.change import Change
-from aio_apiserver.storage.cacher.indexes import bring_up_to_date
+from aio_apiserver.storage.cacher.key_indexes import bring_up_to_date
 from aio_apiserver.storage.cacher.state import State
 from aio_apiserver.storage.cacher.watermark import Watermark
 from aio_apiserver.storage.cacher.window import Window

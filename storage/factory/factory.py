@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.encodings import Encodings
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
@@ -35,6 +34,7 @@ from aio_apiserver.storage.store import compactor, lease_manager
 from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
+from aio_apiserver.storage.stored_object import Encodings
 from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from aio_apiserver.storage import codec as codecs
 from aio_apiserver.storage import versioner, worker_thread
 from aio_apiserver.storage.codec import Codec
-from aio_apiserver.storage.encodings import Encodings
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, Object, ObjectReader, StoredObject
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 from aio_apiserver.storage.worker_thread import LONG, STORE
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
-from aio_apiserver.storage.encodings import Encodings
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
 from aio_apiserver.storage.interface import (
     ListOptions,
@@ -35,7 +34,7 @@ from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.translated_writes import TranslatedDeleting, TranslatedUpdating
 from aio_apiserver.storage.store.watches import SLOW_BUDGET, StoreWatches, WatchSource
 from aio_apiserver.storage.store.writes import Deleting, ObjectWriter, Updating
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, Object, StoredObject
 from aio_apiserver.storage.transformer import Transformer
 
 

@@ -2,8 +2,7 @@
 
 import gc
 
-from aio_apiserver.storage.encodings import Encodings
-from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, ObjectReader, StoredObject
 
 
 class Encoder:

@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.serializers.protobuf import (
     writer_source,
 )
 from aio_apiserver.apiserver.serializers.protobuf.encoding import Malformed
-from aio_apiserver.apiserver.serializers.protobuf.members import Embedded, Member, members_of
+from aio_apiserver.apiserver.serializers.protobuf.message_members import Embedded, Member, members_of
 from aio_apiserver.registry.machinery.schema import Catalog
 
 _ROOT = re.compile(r"^io\.k8s\.(api|apimachinery\.pkg\.apis)\.")

@@ -1,9 +1,9 @@
 """Octets: bytes as a text of which each character is one byte (Latin-1), the form in which messages are put together.
 
-Most of an object is ASCII text, whose characters are its bytes: so parts of a message are joined by formatting, with
-no encoding of each, and the length of a text is the number of its bytes. Pure; knows no message.
+Most texts of an object are ASCII: their characters are their bytes already. So the parts of a message are joined by
+formatting, without encoding each part, and the length of a text is its number of bytes. Pure; knows no message.
 
-Must hold: whatever text of an object comes into a message was made octets before (`of_value`, `value_in`).
+Must hold: every text was made octets (`of_value`, `value_in`) before it comes into a message.
 """
 
 from typing import Any

@@ -13,14 +13,14 @@ Pure: from members to text, which messages.py compiles. A loop over the fields, 
                 value["containerPort"] = signed(number)
         return value
 
-Must hold: whatever bytes come, the function ends in a value or in Malformed. A field that is not of the member's wire
-type counts as one without content: `number` is 0 and `content` is empty unless the field has them.
+Must hold: whatever bytes come, the function ends in a value or in Malformed. A field of another wire type than
+its member's has no content: `number` is 0, or `content` is empty.
 """
 
 from collections.abc import Callable, Sequence
 
 from aio_apiserver.apiserver.serializers.protobuf.leaf_readers import READERS
-from aio_apiserver.apiserver.serializers.protobuf.members import MAP, REPEATED, Embedded, Member, Shape
+from aio_apiserver.apiserver.serializers.protobuf.message_members import MAP, REPEATED, Embedded, Member, WireShape
 
 FunctionOf = Callable[[str], str]
 """The name of the function for a definition."""
@@ -71,7 +71,7 @@ def _step(owner: str, member: Member | Embedded, function_of: FunctionOf) -> str
     return f"value[{member.name!r}] = {found}"
 
 
-def _value(shape: Shape, function_of: FunctionOf) -> str:
+def _value(shape: WireShape, function_of: FunctionOf) -> str:
     """An expression for the value in number and content."""
     if shape.name == "bool":
         return "number != 0"
@@ -82,7 +82,7 @@ def _value(shape: Shape, function_of: FunctionOf) -> str:
     return READERS[shape.name].format("content", function_of(shape.definition) if shape.definition else "")
 
 
-def _read(shape: Shape, function_of: FunctionOf) -> str:
+def _read(shape: WireShape, function_of: FunctionOf) -> str:
     """The function that reads the values of a map, which are no numbers."""
     if shape.name == "string":
         return "text"

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from aio_apiserver.apiserver.serializers.protobuf.encoding import FIXED64, LENGTH, VARINT, tag
 from aio_apiserver.apiserver.serializers.protobuf.leaf_writers import NEVER_WRITTEN_EMPTY, WRITERS, ZEROS
-from aio_apiserver.apiserver.serializers.protobuf.members import MAP, REPEATED, Embedded, Member, Shape
+from aio_apiserver.apiserver.serializers.protobuf.message_members import MAP, REPEATED, Embedded, Member, WireShape
 from aio_apiserver.apiserver.serializers.protobuf.octets import delimited, of_bytes
 
 FunctionOf = Callable[[str], str]
@@ -92,7 +92,7 @@ def _entry(member: Member, function_of: FunctionOf) -> Iterator[str]:
     yield f"out += {_delimited(_tag(member.number, LENGTH), 'entry')}"
 
 
-def _content(shape: Shape, function_of: FunctionOf) -> str:
+def _content(shape: WireShape, function_of: FunctionOf) -> str:
     """An expression for the content of x."""
     if shape.name == "string":
         return "x"
@@ -105,7 +105,7 @@ def _content(shape: Shape, function_of: FunctionOf) -> str:
     return WRITERS[shape.name].format("x", function_of(shape.definition) if shape.definition else "")
 
 
-def _kind(shape: Shape) -> int:
+def _kind(shape: WireShape) -> int:
     if shape.name == "double":
         return FIXED64
     return VARINT if shape.name in _NUMBERS else LENGTH

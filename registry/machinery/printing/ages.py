@@ -1,7 +1,7 @@
 """Ages: how long ago something was, in the few letters that tables have room for.
 
-Pure. Must hold: the further away, the coarser, with the limits at which kubectl changes units; `LATER` may stand for
-the time wherever cells take it, and is only subtracted from.
+Pure. Must hold: the further away, the coarser, with the limits at which kubectl changes units. `LATER` may stand for
+the time wherever cells take it; cells only subtract from it.
 """
 
 import re

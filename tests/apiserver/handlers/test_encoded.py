@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.members import members_of
+from aio_apiserver.apiserver.serializers.protobuf.message_members import members_of
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.registry.machinery.schema import builtin, wire
 from tests.apiserver.serving import Answer, as_admin, ask, running

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from aio_apiserver.apiserver.serializers.protobuf import members
-from aio_apiserver.apiserver.serializers.protobuf.members import MAP, REPEATED, Embedded, Member, Shape
+from aio_apiserver.apiserver.serializers.protobuf import message_members
+from aio_apiserver.apiserver.serializers.protobuf.message_members import MAP, REPEATED, Embedded, Member, WireShape
 from aio_apiserver.registry.machinery.schema import Catalog, wire
 
 _DEEPEST = 3
@@ -37,7 +37,7 @@ LEAVES: Mapping[str, st.SearchStrategy[Any]] = {
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 
-members_of = cache(members.members_of)
+members_of = cache(message_members.members_of)
 
 
 def definitions(types: Catalog) -> Sequence[str]:
@@ -79,7 +79,7 @@ def _of_member(member: Member, types: Catalog, draw: Draw, *, depth: int) -> Any
     return one
 
 
-def _of_shape(shape: Shape, types: Catalog, draw: Draw, *, depth: int) -> Any:
+def _of_shape(shape: WireShape, types: Catalog, draw: Draw, *, depth: int) -> Any:
     if shape.name in LEAVES:
         return draw(LEAVES[shape.name])
     schema = _value(members_of(shape.definition, types), types, draw, depth=depth)

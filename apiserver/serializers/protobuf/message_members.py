@@ -1,7 +1,7 @@
-"""Members: what a message has in it, from the facts of the wire and the properties of the schema.
+"""Message members: what a message has in it, from the facts of the wire and the properties of the schema.
 
-Pure; knows neither bytes nor generated code. Must hold: members come in the order of their numbers; those that are no
-pointers in Go are always written, even when they have no value, so that the bytes are kube-apiserver's.
+Pure; knows neither bytes nor generated code. Must hold: members come in the order of their numbers. Members that are
+no pointers in Go are written even without a value, so that the bytes are kube-apiserver's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _SPECIAL = frozenset(
 """Messages for which JSON has no object, by the last word of their names."""
 
 
-class Shape(Struct, frozen=True):
+class WireShape(Struct, frozen=True):
     """What one value is: a scalar, a special message, or (with a `definition`) the message of a type.
 
     Of an alternative (a schema or something else) the definition is that of the schema.
@@ -37,7 +37,7 @@ class Member(Struct, frozen=True):
     number: int
     name: str
     label: str
-    shape: Shape
+    shape: WireShape
     is_always_written: bool = False
 
 
@@ -75,13 +75,13 @@ def _member(owner: str, definition: str, name: str, one: WireField) -> Member:
     return Member(one.number, name, one.label, _shape(definition, one.type), is_always_written)
 
 
-def _shape(definition: str, wire_type: str) -> Shape:
+def _shape(definition: str, wire_type: str) -> WireShape:
     name = wire_type.rpartition(".")[2]
     if name in SCALARS or name in _SPECIAL:
-        return Shape(name)
+        return WireShape(name)
     if name in _OF_SCHEMAS:
-        return Shape(name, wire.definition_of(definition, _SCHEMA))
-    return Shape("", wire.definition_of(definition, wire_type))
+        return WireShape(name, wire.definition_of(definition, _SCHEMA))
+    return WireShape("", wire.definition_of(definition, wire_type))
 
 
 def _sorted(members: Iterator[Member | Embedded]) -> Sequence[Member | Embedded]:
