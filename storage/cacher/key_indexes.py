@@ -1,7 +1,7 @@
 """Key indexes: the keys of a resource's objects by the value of one field or label.
 
-An index looks at changed objects only when a list uses it, so that a change costs no decoding. Bringing a large index up
-to date takes several turns of the event loop. Knows no scope and no predicate.
+An index looks at changed objects only when a list uses it, so that a change costs no decoding. Bringing a large
+index up to date takes several turns of the event loop. Knows no scope and no predicate.
 
 Must hold: `keys` are complete for the very moment, and sorted.
 """

@@ -147,6 +147,11 @@ class Span(Sequence[StoredObject]):
     def __len__(self) -> int:
         return self._end - self._start
 
+    def behind(self, key: str) -> "Span":
+        """Those from a key on."""
+        place = self._objects.bisect_left(key)
+        return Span(self._state, self._objects, min(max(place, self._start), self._end), self._end)
+
     def __iter__(self) -> Iterator[StoredObject]:
         objects = self._objects
         return (objects[key] for key in objects.islice(self._start, self._end))
