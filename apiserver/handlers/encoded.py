@@ -5,8 +5,7 @@ hold: what is put together here are the bytes that decoding each object and enco
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -23,6 +22,8 @@ from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
+M = TypeVar("M")
+
 _ITEM = tag(2, LENGTH)
 """`items` is the last member of all lists."""
 
@@ -30,30 +31,38 @@ ListParts = tuple[bytes, Sequence[bytes], bytes]
 """The JSON of a list: its beginning, the items, its end."""
 
 
-@lru_cache(maxsize=4096)
 def message_of(served: Served[Any]) -> Callable[[StoredObject], bytes]:
-    """Objects as protobuf messages, without their types."""
+    """The encoder of objects as protobuf messages, without their types."""
     view, types = served.view, served.types
-    return lambda stored: protobuf.message_in(view.item(stored), view.object_kind, types)
+    return _only(served, "", lambda stored: protobuf.message_in(view.item(stored), view.object_kind, types))
 
 
-@lru_cache(maxsize=4096)
 def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
-    """The metadata of objects alone, as JSON."""
-    return lambda stored: orjson.dumps(tables.partial(api_version, stored.decode(), served.kind))
+    """The encoder of the metadata of objects alone, as JSON."""
+    form = (negotiation.JSON, api_version)
+    return _only(served, form, lambda stored: orjson.dumps(tables.partial(api_version, stored.decode(), served.kind)))
 
 
-@lru_cache(maxsize=4096)
 def partial_message_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
-    """The metadata of objects alone, as protobuf messages."""
+    """The encoder of the metadata of objects alone, as protobuf messages."""
     encode, kind = partial_of(served, api_version), _meta_kind(api_version, negotiation.PARTIAL)
-    return lambda stored: protobuf.message_in(encode(stored), kind, served.types)
+    form = (negotiation.PROTOBUF, api_version)
+    return _only(served, form, lambda stored: protobuf.message_in(encode(stored), kind, served.types))
 
 
-@lru_cache(maxsize=4096)
 def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
-    """The rows of objects in a table."""
-    return lambda stored: row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
+    """The encoder of objects as rows of a table."""
+
+    def encode(stored: StoredObject) -> RowTemplate:
+        return row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
+
+    return _only(served, transform, encode)
+
+
+def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
+    """The one encoder of a form: the given one, unless there is one already."""
+    only: Callable[[StoredObject], M] = served.encoders.setdefault(form, encode)
+    return only
 
 
 def message(served: Served[Any], stored: StoredObject) -> bytes:

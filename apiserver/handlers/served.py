@@ -61,6 +61,11 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
         return {}
 
     @cached_property
+    def encoders(self) -> dict[Any, Any]:
+        """Of stored objects, by form: a handful. They hold this object, as the frames do."""
+        return {}
+
+    @cached_property
     def type(self) -> ObjectType | CustomType:
         return _type_of(self.storage, self.version, self.types)
 
