@@ -89,7 +89,7 @@ async def respond_list(
     if _is_message(context, chosen):
         message = await encoded.message_list(served, metadata, result.items)
         return await _respond(request, context, message, media_type=negotiation.PROTOBUF)
-    items = [served.view.list_item(item) for item in result.items]
+    items = served.view.list_items(result.items)
     if served.is_custom:
         metadata = dict(sorted({"continue": "", **metadata}.items()))
     if _is_compact(request, context, chosen):

@@ -3,12 +3,12 @@
 Must hold: only Kubernetes' own types have messages; a type that has none is not acceptable, never written wrong.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from aio_apiserver.apiserver.serializers.protobuf import octets
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, Malformed, delimited, read_fields, tag, varint
+from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, Malformed, delimited, read_fields, tag
 from aio_apiserver.apiserver.serializers.protobuf.messages import Messages
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind, wire
@@ -55,7 +55,7 @@ def dump(value: dict[str, Any], types: Catalog) -> bytes:
     group, _, version = api_version.rpartition("/")
     kind = GroupVersionKind(group, version or "v1", value["kind"])
     message = octets.to_bytes(_write(kind, octets.of_value(value), types))
-    return enclosed([message], api_version=api_version, kind=kind.kind)
+    return enclosed(delimited(message), api_version=api_version, kind=kind.kind)
 
 
 def message_in(json: bytes, kind: GroupVersionKind, types: Catalog) -> bytes:
@@ -63,10 +63,10 @@ def message_in(json: bytes, kind: GroupVersionKind, types: Catalog) -> bytes:
     return octets.to_bytes(_write(kind, octets.value_in(json), types))
 
 
-def enclosed(message: Sequence[bytes], *, api_version: str, kind: str) -> bytes:
-    """The body of a typed object from the parts of its message."""
+def enclosed(*message: bytes, api_version: str, kind: str) -> bytes:
+    """The body of a typed object from the parts of its message, of which the first begins with the length of all."""
     head, tail = _around(api_version, kind)
-    return b"".join((head, varint(sum(map(len, message))), *message, tail))
+    return b"".join((head, *message, tail))
 
 
 @lru_cache(maxsize=8)
